@@ -1,0 +1,132 @@
+//! Bodies: the worlds that plans act on.
+//!
+//! A body has no opinions. It says what is there, and does what an order says,
+//! once. Three verbs, blocking on purpose: a turn is sequential.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::device::Classes;
+use crate::id::{NodeId, RunId};
+use crate::node::{Grant, Node};
+use crate::order::{Order, Receipt};
+use crate::units::Time;
+
+/// A world that can be seen and acted on.
+pub trait Body {
+    /// What is there now. The first observation, and any after a doubt, is full; others name changes.
+    ///
+    /// # Errors
+    /// If the world cannot be seen at all. A node that cannot be reached is an observation, not an error.
+    fn observe(&mut self) -> Result<Observation, BodyError>;
+
+    /// Takes orders. What comes of them is told by receipts in later observations.
+    ///
+    /// # Errors
+    /// If the world cannot be reached; then none of the orders may have been taken.
+    fn carry_out(&mut self, orders: &[Order]) -> Result<(), BodyError>;
+
+    /// Returns at the time given or when something happened, whichever is first.
+    ///
+    /// # Errors
+    /// If the world cannot be watched.
+    fn wait(&mut self, until: Option<Time>) -> Result<(), BodyError>;
+}
+
+/// Why a body failed.
+#[derive(Debug, Error)]
+pub enum BodyError {
+    /// The world did not answer.
+    #[error("reach {what}")]
+    Unreachable {
+        /// What did not answer.
+        what: &'static str,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The world answered what makes no sense.
+    #[error("understand {what}: {detail}")]
+    Garbled {
+        /// What was answered.
+        what: &'static str,
+        /// What is wrong with it.
+        detail: String,
+    },
+}
+
+/// What a body sees.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Observation {
+    /// When.
+    pub at: Time,
+    /// Whether it is everything or what changed.
+    pub extent: Extent,
+    /// The device classes.
+    pub classes: Arc<Classes>,
+    /// Nodes, ascending by id, each at most once.
+    pub nodes: Vec<NodeSight>,
+    /// Runs, in the order in which their states came about.
+    pub runs: Vec<RunSight>,
+    /// What came of earlier orders, in the order in which it became known.
+    pub receipts: Vec<Receipt>,
+}
+
+/// How much an observation covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Extent {
+    /// Everything: a node or run that is not named is not there.
+    Full,
+    /// What changed since the last observation.
+    Changes,
+}
+
+/// One node as seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NodeSight {
+    /// It is there and takes work. Runs on it that are not named by the same observation, though it
+    /// was lost before, are gone.
+    Up(Arc<Node>),
+    /// It cannot be reached.
+    Lost(NodeId),
+}
+
+impl NodeSight {
+    /// Which node.
+    #[must_use]
+    pub fn id(&self) -> NodeId {
+        match self {
+            Self::Up(node) => node.id,
+            Self::Lost(id) => *id,
+        }
+    }
+}
+
+/// One run as seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunSight {
+    /// Which run.
+    pub run: RunId,
+    /// Where.
+    pub node: NodeId,
+    /// What it holds, or held.
+    pub grant: Grant,
+    /// How it is.
+    pub state: RunState,
+}
+
+/// How a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunState {
+    /// It runs, since then.
+    Running(Time),
+    /// Its work was done, then.
+    Done(Time),
+    /// It was stopped by an order, then.
+    Stopped(Time),
+}

@@ -1,0 +1,128 @@
+//! Jobs: what is asked for.
+//!
+//! A job has one or more [`Alternative`]s, each a full way to run one of its
+//! tasks ("one A100" or "16 cores"), with the rates declared for it. An array
+//! is one job with a count of tasks, never a million objects.
+//!
+//! A rate is what was *declared*. How fast the job really runs is known to the
+//! world only.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::device::{Classes, DeviceClass, DeviceKind};
+use crate::id::{ClassId, JobId, Tenant};
+use crate::node::Node;
+use crate::units::{Bytes, Milli, MilliCores, Rate, Span, Time, Work};
+
+/// One job, as submitted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// Its id.
+    pub id: JobId,
+    /// Its name, for people; need not be unique.
+    pub name: String,
+    /// Who it is accounted to.
+    pub tenant: Tenant,
+    /// Larger goes first where the policy orders by priority.
+    pub priority: i32,
+    /// When it was submitted.
+    pub arrival: Time,
+    /// How many equal tasks it has; at least 1.
+    pub tasks: u32,
+    /// Work of one task; `None` where it has no known end (a service).
+    pub work: Option<Work>,
+    /// When its last task should have ended.
+    pub deadline: Option<Time>,
+    /// The ways to run one task, most wanted first; at least one.
+    pub alternatives: Arc<Vec<Alternative>>,
+}
+
+/// One way to run a task.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Alternative {
+    /// What it needs of one node.
+    pub request: Request,
+    /// Labels the node must carry, with these values.
+    pub labels: BTreeMap<String, String>,
+    /// Work per second of one task with this request, by device model; see [`Alternative::rate`].
+    pub rates: BTreeMap<String, Rate>,
+}
+
+/// What one task needs of one node.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Request {
+    /// Cores.
+    pub cores: MilliCores,
+    /// Memory.
+    pub memory: Bytes,
+    /// Devices other than cores, if any.
+    pub devices: Option<DeviceRequest>,
+}
+
+/// What one task needs of the devices of one node. All devices given to one task are of one class.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct DeviceRequest {
+    /// The kind; never `cpu`.
+    pub kind: DeviceKind,
+    /// How many; at least 1.
+    pub count: u32,
+    /// How much of each: 1..=1000; less than a whole one only with a count of 1.
+    pub share: Milli,
+    /// Device memory needed on each.
+    pub memory: Bytes,
+    /// Models that will do; any where empty.
+    pub models: Vec<String>,
+    /// Least compute units of one device (CUDA cores and the like).
+    pub compute_units: u32,
+    /// A capability that the device must have.
+    pub capability: Option<String>,
+}
+
+impl Alternative {
+    /// The declared rate on this model. Where no rates are declared it is one work unit a second
+    /// everywhere; where some are, a model that is not among them (or has a rate of zero) cannot run it.
+    #[must_use]
+    pub fn rate(&self, model: &str) -> Option<Rate> {
+        if self.rates.is_empty() {
+            return Some(Rate(1_000_000));
+        }
+        self.rates.get(model).copied().filter(|rate| !rate.is_zero())
+    }
+
+    /// The classes of a node that could decide this alternative's rate: the distinct classes of its
+    /// devices of the kind asked for, or its cores where no devices are asked for. Ascending.
+    #[must_use]
+    pub fn classes_on(&self, node: &Node, classes: &Classes) -> Vec<ClassId> {
+        match &self.request.devices {
+            None => vec![node.cpu],
+            Some(request) => {
+                let of_kind = |class: &&ClassId| classes.get(**class).kind == request.kind;
+                let mut found: Vec<_> = node.devices.iter().filter(of_kind).copied().collect();
+                found.sort_unstable();
+                found.dedup();
+                found
+            }
+        }
+    }
+
+    /// How long one task of `work` is declared to take on this model.
+    #[must_use]
+    pub fn duration(&self, work: Work, model: &str) -> Option<Span> {
+        work.duration(self.rate(model)?)
+    }
+}
+
+impl DeviceRequest {
+    /// Whether devices of this class meet every constraint on the class itself.
+    #[must_use]
+    pub fn accepts(&self, class: &DeviceClass) -> bool {
+        class.kind == self.kind
+            && (self.models.is_empty() || self.models.contains(&class.model))
+            && class.memory >= self.memory
+            && class.compute_units >= self.compute_units
+            && self.capability.as_ref().is_none_or(|name| class.capabilities.contains(name))
+    }
+}

@@ -1,0 +1,39 @@
+//! The nouns and the law of Motley.
+//!
+//! Everything that the other crates talk about is defined here: ids and exact
+//! units, nodes and devices, jobs, the snapshot that a plan is made from, the
+//! plan with its explanation, the orders that carry it out, and the one public
+//! trait, [`Body`]. Also here, sharing no code with the planner, is [`check`],
+//! which finds the faults in a plan.
+//!
+//! Nothing in this crate reads a clock, draws dice, logs or waits.
+
+#![warn(missing_docs)]
+
+pub mod units;
+pub mod id;
+pub mod device;
+pub mod node;
+pub mod job;
+pub mod run;
+pub mod snapshot;
+pub mod policy;
+pub mod plan;
+pub mod explanation;
+pub mod order;
+pub mod body;
+pub mod check;
+pub mod sketch;
+
+pub use body::{Body, BodyError, Extent, NodeSight, Observation, RunSight, RunState};
+pub use device::{Classes, DeviceClass, DeviceKind, Power, ShareRule};
+pub use explanation::{Explanation, Reason};
+pub use id::{Attempt, ClassId, DeviceIndex, Generation, JobId, NodeId, RunId, Serial, TaskIndex, Tenant};
+pub use job::{Alternative, DeviceRequest, Job, Request};
+pub use node::{DeviceFree, DeviceGrant, Free, Grant, Node};
+pub use order::{Action, Order, Outcome, Receipt, Refusal};
+pub use plan::{Decision, Placement, Plan, Stop, StopCause};
+pub use policy::Policy;
+pub use run::{Run, Stage};
+pub use snapshot::{Changes, NodeEntry, Snapshot};
+pub use units::{Bytes, Micro, Milli, MilliCores, Millijoules, Milliwatts, Rate, Span, Time, Work};

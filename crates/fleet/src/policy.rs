@@ -1,0 +1,158 @@
+//! Policies: how a site wants its fleet used, as data.
+//!
+//! A policy says in which order jobs are looked at, how one choice is picked
+//! among those that are possible, what each objective weighs, and on which
+//! scale a cost counts as small. Reading one from a file is `controller::policy_file`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Micro, Milli, Millijoules, Span};
+
+/// The most tiers that a policy may have.
+pub const TIERS_MAX: usize = 4;
+
+/// A site's rules for choosing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Policy {
+    /// Its name.
+    pub name: String,
+    /// What it is for, in a sentence.
+    pub description: String,
+    /// The order of the queue: the first key decides, the next breaks its ties, the job's id the last.
+    pub order: Vec<OrderKey>,
+    /// How one choice is picked among the possible ones.
+    pub pick: Pick,
+    /// Weighted sums in strict order: a later one decides only where all before it are equal. At
+    /// most [`TIERS_MAX`]. Read by [`Pick::Weighted`] only.
+    pub tiers: Vec<Weighting>,
+    /// How long a job waits for a faster device before it takes a slower one, as a multiple of the
+    /// time that the slower one would cost it. Zero: it never waits.
+    pub patience: Milli,
+    /// Reference amounts: see [`Scale`].
+    pub scale: Scale,
+}
+
+/// One key of the queue's order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OrderKey {
+    /// Earlier arrival first.
+    FirstIn,
+    /// Larger priority first.
+    Priority,
+    /// The tenant with the least dominant share of the fleet first, counted anew after each placement.
+    FairShare,
+}
+
+/// How one choice is picked among the possible ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pick {
+    /// The largest weighted score; ties to the lowest alternative, node, class.
+    Weighted,
+    /// The first alternative that is possible anywhere, on the next node after the one used last.
+    Rotation,
+    /// The first alternative that is possible anywhere, on the node that keeps the most free.
+    Spread,
+}
+
+/// The objectives. Adding one means a module in `planner::objective` and a row in `docs/objectives.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Objective {
+    /// Seconds until the task has ended.
+    Completion,
+    /// Capacity left stranded on the node.
+    Utilisation,
+    /// Capacity made unusable for the jobs that arrive here.
+    Fragmentation,
+    /// Energy caused.
+    Energy,
+    /// Chance of missing the deadline.
+    Deadline,
+}
+
+impl Objective {
+    /// How many there are.
+    pub const COUNT: usize = 5;
+
+    /// Every objective, in the order of vectors of scores.
+    pub const ALL: [Self; Self::COUNT] =
+        [Self::Completion, Self::Utilisation, Self::Fragmentation, Self::Energy, Self::Deadline];
+
+    /// The name used in policies.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Completion => "completion",
+            Self::Utilisation => "utilisation",
+            Self::Fragmentation => "fragmentation",
+            Self::Energy => "energy",
+            Self::Deadline => "deadline",
+        }
+    }
+}
+
+/// The weight of every objective, in the order of [`Objective::ALL`], in thousandths.
+pub type Weights = [Milli; Objective::COUNT];
+
+/// How the weights of one tier are found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weighting {
+    /// Always these.
+    Fixed(Weights),
+    /// By how busy the fleet is.
+    ByUtilisation(ByUtilisation),
+}
+
+/// Three vectors of weights, chosen by how busy the fleet is, with hysteresis.
+///
+/// How busy: the larger of allocated ÷ total cores and allocated ÷ total devices, of nodes that
+/// are up. The regime changes to `Below` under `low`, to `Above` over `high`; it leaves them again
+/// only once the threshold is passed by `hysteresis`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ByUtilisation {
+    /// Under this the fleet is in the regime `Below`.
+    pub low: Milli,
+    /// Over this the fleet is in the regime `Above`.
+    pub high: Milli,
+    /// How far past a threshold a regime lasts.
+    pub hysteresis: Milli,
+    /// Weights in the regime `Below`.
+    pub below: Weights,
+    /// Weights in the regime `Between`.
+    pub between: Weights,
+    /// Weights in the regime `Above`.
+    pub above: Weights,
+}
+
+/// How busy the fleet is, as the weights see it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Regime {
+    /// Nearly idle.
+    Below,
+    /// In between.
+    #[default]
+    Between,
+    /// Nearly full.
+    Above,
+}
+
+/// Reference amounts σ of the score `(best + σ) ÷ (cost + σ)`: about what counts as a small cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scale {
+    /// For completion.
+    pub completion: Span,
+    /// For utilisation: a share of the node.
+    pub utilisation: Milli,
+    /// For fragmentation: thousandths of a device.
+    pub fragmentation: Milli,
+    /// For energy.
+    pub energy: Millijoules,
+    /// For deadline: a probability.
+    pub deadline: Micro,
+}

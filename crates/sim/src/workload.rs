@@ -1,0 +1,57 @@
+//! What a simulation is made of: an inventory, jobs, and the truth about both.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use fleet::{Classes, Job, Milli, Node, NodeId, Rate, Span, Time};
+
+/// A fleet as a file describes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inventory {
+    /// The device classes.
+    pub classes: Classes,
+    /// The nodes; the one with id `i` at position `i`.
+    pub nodes: Vec<Node>,
+}
+
+/// Jobs, and what the world knows that the planner does not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Workload {
+    /// The jobs, by arrival, then id.
+    pub jobs: Vec<Arc<Job>>,
+    /// How fast they really run.
+    pub truth: Truth,
+    /// When nodes are lost and come back.
+    pub outages: Vec<Outage>,
+}
+
+/// How fast jobs really run. Known to the world alone; a declared rate is all that a planner sees.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Truth {
+    /// Each declared rate is wrong by a factor drawn from 1 − e … 1 + e, by seed, job and model.
+    pub rate_error: Milli,
+    /// True rates by job name, then model; they replace the declared one, and are exact.
+    pub rates: BTreeMap<String, BTreeMap<String, Rate>>,
+}
+
+/// A node that is lost for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Outage {
+    /// When it begins.
+    pub at: Time,
+    /// Which node.
+    pub node: NodeId,
+    /// How long it lasts.
+    pub lasts: Span,
+    /// What happens to the runs there.
+    pub kind: OutageKind,
+}
+
+/// What happens to runs on a node that is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OutageKind {
+    /// They are gone.
+    Crash,
+    /// They go on, and cannot be seen until the node is back.
+    Partition,
+}
