@@ -1,0 +1,85 @@
+//! Objectives: what a choice costs, and the least that it could cost.
+//!
+//! Each module answers for one choice with a cost in its own unit and with a
+//! bound: the best that this fleet, as it is up now, could ever do for this
+//! job. The score `(bound + σ) ÷ (cost + σ)` is in (0, 1] and free of units.
+//! The formulas with examples are in `docs/objectives.md`.
+
+pub mod completion;
+pub mod utilisation;
+pub mod fragmentation;
+pub mod energy;
+pub mod deadline;
+
+use fleet::Micro;
+use fleet::policy::{Objective, Scale};
+
+/// What is asked for, as far as objectives care.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ask {
+    /// Seconds that one task takes on the fastest class of this fleet.
+    pub best_seconds: f64,
+    /// Joules that one task adds on the most frugal class of this fleet.
+    pub best_joules: f64,
+    /// Seconds left until the deadline; negative once it has passed.
+    pub slack_seconds: Option<f64>,
+}
+
+/// One choice, as far as objectives care.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    /// Seconds that the task is declared to take.
+    pub seconds: f64,
+    /// Watts that it adds to its node.
+    pub added_watts: f64,
+    /// See [`utilisation::stranded`].
+    pub stranded: f64,
+    /// See [`fragmentation::capacity_lost`].
+    pub capacity_lost: f64,
+}
+
+/// How one objective answers.
+struct Answers {
+    cost: fn(&Ask, &Choice) -> f64,
+    bound: fn(&Ask) -> f64,
+    /// Its σ, in the unit of its cost.
+    reference: fn(&Scale) -> f64,
+}
+
+fn answers(objective: Objective) -> Answers {
+    match objective {
+        Objective::Completion => Answers {
+            cost: completion::cost,
+            bound: completion::bound,
+            reference: |scale| scale.completion.as_seconds(),
+        },
+        Objective::Utilisation => Answers {
+            cost: utilisation::cost,
+            bound: utilisation::bound,
+            reference: |scale| f64::from(scale.utilisation.0),
+        },
+        Objective::Fragmentation => Answers {
+            cost: fragmentation::cost,
+            bound: fragmentation::bound,
+            reference: |scale| f64::from(scale.fragmentation.0),
+        },
+        Objective::Energy => Answers {
+            cost: energy::cost,
+            bound: energy::bound,
+            reference: |scale| scale.energy.as_joules(),
+        },
+        Objective::Deadline => Answers {
+            cost: deadline::cost,
+            bound: deadline::bound,
+            reference: |scale| f64::from(scale.deadline.0) / 1e6,
+        },
+    }
+}
+
+/// The score of a choice: `(bound + σ) ÷ (cost + σ)`, in (0, 1].
+#[must_use]
+pub fn score(objective: Objective, ask: &Ask, choice: &Choice, scale: &Scale) -> Micro {
+    let Answers { cost, bound, reference } = answers(objective);
+    let sigma = reference(scale);
+    Micro::score((bound(ask) + sigma) / (cost(ask, choice) + sigma))
+}

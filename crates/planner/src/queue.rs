@@ -1,0 +1,116 @@
+//! The order in which jobs are looked at.
+//!
+//! Keys before `fair-share` sort jobs into bands; within a band the tenant
+//! that holds the least goes first, counted anew after each placement; keys
+//! after it, and the job's id, order the jobs of one tenant. Without
+//! `fair-share` there is one line.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeMap, VecDeque};
+
+use fleet::policy::OrderKey;
+use fleet::snapshot::{Amounts, Waiting};
+use fleet::{Snapshot, Tenant};
+
+/// Jobs in the order of the policy.
+pub(crate) struct Queue<'a> {
+    bands: VecDeque<Band<'a>>,
+    fair: bool,
+    held: BTreeMap<Tenant, Amounts>,
+    capacity: Amounts,
+}
+
+/// Jobs that are equal in every key before `fair-share`.
+struct Band<'a> {
+    lines: BTreeMap<&'a Tenant, VecDeque<&'a Waiting>>,
+}
+
+impl<'a> Queue<'a> {
+    pub(crate) fn new(jobs: &[&'a Waiting], order: &[OrderKey], snapshot: &Snapshot) -> Self {
+        let fair_at = order.iter().position(|key| *key == OrderKey::FairShare);
+        let (before, after) = match fair_at {
+            Some(at) => (&order[..at], &order[at + 1..]),
+            None => (order, &[] as &[OrderKey]),
+        };
+        let mut sorted = jobs.to_vec();
+        sorted.sort_by(|one, other| {
+            compare(one, other, before)
+                .then_with(|| compare(one, other, after))
+                .then_with(|| one.job.id.cmp(&other.job.id))
+        });
+        let mut queue = Self {
+            bands: VecDeque::new(),
+            fair: fair_at.is_some(),
+            held: if fair_at.is_some() { (*snapshot.tenants).clone() } else { BTreeMap::new() },
+            capacity: snapshot.capacity,
+        };
+        queue.fill(&sorted, before);
+        queue
+    }
+
+    /// The job to look at now. The same one until it is dropped, or another tenant holds less.
+    pub(crate) fn front(&mut self) -> Option<&'a Waiting> {
+        while self.bands.front().is_some_and(|band| band.lines.is_empty()) {
+            self.bands.pop_front();
+        }
+        let tenant = self.first_tenant()?;
+        self.bands.front()?.lines.get(tenant)?.front().copied()
+    }
+
+    /// Looks no more at the front job.
+    pub(crate) fn drop_front(&mut self) {
+        let Some(tenant) = self.first_tenant() else { return };
+        let Some(band) = self.bands.front_mut() else { return };
+        let Some(line) = band.lines.get_mut(tenant) else { return };
+        line.pop_front();
+        if line.is_empty() {
+            band.lines.remove(tenant);
+        }
+    }
+
+    /// Counts a placement for the front job's tenant.
+    pub(crate) fn charge(&mut self, tenant: &Tenant, amounts: Amounts) {
+        if self.fair {
+            self.held.entry(tenant.clone()).or_default().add(amounts);
+        }
+    }
+
+    fn fill(&mut self, sorted: &[&'a Waiting], before: &[OrderKey]) {
+        let mut last: Option<&Waiting> = None;
+        for waiting in sorted {
+            let new_band = match last {
+                None => true,
+                Some(last) => !self.fair || compare(last, waiting, before) != Ordering::Equal,
+            };
+            // Without fair share one band holds one tenant's stretch of the line.
+            let same_line =
+                !self.fair && last.is_some_and(|last| last.job.tenant == waiting.job.tenant);
+            if new_band && !same_line {
+                self.bands.push_back(Band { lines: BTreeMap::new() });
+            }
+            let band = self.bands.back_mut().expect("the first job opened a band");
+            band.lines.entry(&waiting.job.tenant).or_default().push_back(waiting);
+            last = Some(waiting);
+        }
+    }
+
+    fn first_tenant(&self) -> Option<&'a Tenant> {
+        let lines = &self.bands.front()?.lines;
+        if !self.fair {
+            return lines.keys().next().copied();
+        }
+        let share = |tenant: &Tenant| {
+            self.held.get(tenant).map_or(0, |held| held.dominant_of(&self.capacity))
+        };
+        lines.keys().copied().min_by_key(|tenant| (share(tenant), *tenant))
+    }
+}
+
+fn compare(one: &Waiting, other: &Waiting, keys: &[OrderKey]) -> Ordering {
+    let by = |key: &OrderKey| match key {
+        OrderKey::FirstIn => one.job.arrival.cmp(&other.job.arrival),
+        OrderKey::Priority => Reverse(one.job.priority).cmp(&Reverse(other.job.priority)),
+        OrderKey::FairShare => Ordering::Equal,
+    };
+    keys.iter().map(by).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+}

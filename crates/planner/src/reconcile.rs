@@ -1,0 +1,24 @@
+//! Reconcile: what goes on, what must stop, what is to be placed.
+//!
+//! In comes the snapshot; out goes an agenda. What runs and should run is kept
+//! by not being named. Nothing is chosen here.
+
+use fleet::snapshot::Waiting;
+use fleet::{Snapshot, Stage, Stop, StopCause};
+
+/// What a plan has to deal with.
+pub(crate) struct Agenda<'a> {
+    /// Runs that must stop, ascending.
+    pub(crate) stops: Vec<Stop>,
+    /// Jobs with tasks to place, ascending by id.
+    pub(crate) place: Vec<&'a Waiting>,
+}
+
+pub(crate) fn reconcile(snapshot: &Snapshot) -> Agenda<'_> {
+    let stray = |(_, run): &(_, &std::sync::Arc<fleet::Run>)| run.stage == Stage::Stray;
+    let stop = |(id, _): (&fleet::RunId, _)| Stop { run: *id, cause: StopCause::Stray };
+    let stops: Vec<_> = snapshot.runs.iter().filter(stray).map(stop).collect();
+    let place: Vec<_> = snapshot.backlog.values().map(AsRef::as_ref).collect();
+    assert!(stops.is_sorted_by(|one, next| one.run < next.run), "stops are ascending and distinct");
+    Agenda { stops, place }
+}

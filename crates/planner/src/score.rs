@@ -1,0 +1,142 @@
+//! Score: one vector per choice, and the weights that make it one number per tier.
+//!
+//! Also here: which weights are in force. Where they move with how busy the
+//! fleet is, the regime of the last plan comes with the snapshot and the next
+//! one goes back with the plan, so that the planner itself remembers nothing.
+
+use fleet::explanation::TierInForce;
+use fleet::policy::{ByUtilisation, Objective, Pick, Regime, Scale, TIERS_MAX, Weighting, Weights};
+use fleet::snapshot::Memory;
+use fleet::{Micro, Milli, NodeId, Policy, Snapshot};
+
+use crate::objective::{self, Ask, Choice};
+
+/// The weighted means of a choice, tier by tier; unused tiers are zero.
+pub(crate) type Tiers = [Micro; TIERS_MAX];
+
+/// The score of every objective, in the order of [`Objective::ALL`].
+pub(crate) type Parts = [Micro; Objective::COUNT];
+
+/// The weights in force for this plan.
+pub(crate) fn tiers_in_force(snapshot: &Snapshot, policy: &Policy) -> Vec<TierInForce> {
+    if policy.pick != Pick::Weighted {
+        return Vec::new();
+    }
+    let busy = snapshot.held.busy(&snapshot.capacity);
+    let tier = |(position, weighting): (usize, &Weighting)| match weighting {
+        Weighting::Fixed(weights) => TierInForce { regime: None, weights: *weights },
+        Weighting::ByUtilisation(rule) => {
+            let last = snapshot.memory.regimes.get(position).copied().unwrap_or_default();
+            let regime = next_regime(last, busy, rule);
+            TierInForce { regime: Some(regime), weights: weights_of(rule, regime) }
+        }
+    };
+    policy.tiers.iter().take(TIERS_MAX).enumerate().map(tier).collect()
+}
+
+/// What the next plan must know.
+pub(crate) fn memory(tiers: &[TierInForce], rotation: Option<NodeId>) -> Memory {
+    let regimes = tiers.iter().map(|tier| tier.regime.unwrap_or_default()).collect();
+    Memory { regimes, rotation }
+}
+
+/// The regime after `last`, now that the fleet is this busy.
+fn next_regime(last: Regime, busy: Milli, rule: &ByUtilisation) -> Regime {
+    let low = match last {
+        Regime::Below => rule.low.saturating_add(rule.hysteresis),
+        Regime::Between | Regime::Above => rule.low,
+    };
+    let high = match last {
+        Regime::Above => rule.high.saturating_sub(rule.hysteresis),
+        Regime::Between | Regime::Below => rule.high,
+    };
+    if busy < low {
+        Regime::Below
+    } else if busy > high {
+        Regime::Above
+    } else {
+        Regime::Between
+    }
+}
+
+fn weights_of(rule: &ByUtilisation, regime: Regime) -> Weights {
+    match regime {
+        Regime::Below => rule.below,
+        Regime::Between => rule.between,
+        Regime::Above => rule.above,
+    }
+}
+
+/// Scores one choice: every objective that some tier weighs, and the mean of each tier.
+pub(crate) fn score(
+    ask: &Ask,
+    choice: &Choice,
+    tiers: &[TierInForce],
+    scale: &Scale,
+) -> (Tiers, Parts) {
+    let mut parts = [Micro::ONE; Objective::COUNT];
+    for (position, objective) in Objective::ALL.into_iter().enumerate() {
+        if tiers.iter().any(|tier| !tier.weights[position].is_zero()) {
+            parts[position] = objective::score(objective, ask, choice, scale);
+        }
+    }
+    let mut means = [Micro::ZERO; TIERS_MAX];
+    for (mean, tier) in means.iter_mut().zip(tiers) {
+        *mean = weighted_mean(&tier.weights, &parts);
+    }
+    (means, parts)
+}
+
+/// The mean of the parts by weight, rounded down; the least score where nothing weighs anything.
+fn weighted_mean(weights: &Weights, parts: &Parts) -> Micro {
+    let total: u64 = weights.iter().map(|weight| u64::from(weight.0)).sum();
+    let sum: u64 = weights
+        .iter()
+        .zip(parts)
+        .map(|(weight, part)| u64::from(weight.0) * u64::from(part.0))
+        .sum();
+    let mean = sum.checked_div(total).unwrap_or(0).max(1);
+    Micro(u32::try_from(mean).expect("a mean of scores is a score"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule() -> ByUtilisation {
+        let weights = [Milli(1); Objective::COUNT];
+        ByUtilisation {
+            low: Milli(300),
+            high: Milli(800),
+            hysteresis: Milli(50),
+            below: weights,
+            between: weights,
+            above: weights,
+        }
+    }
+
+    #[test]
+    fn regime_holds_until_the_threshold_is_passed_by_the_hysteresis() {
+        let next = |last, busy| next_regime(last, Milli(busy), &rule());
+        assert_eq!(next(Regime::Between, 299), Regime::Below);
+        assert_eq!(next(Regime::Between, 300), Regime::Between);
+        assert_eq!(next(Regime::Below, 349), Regime::Below);
+        assert_eq!(next(Regime::Below, 350), Regime::Between);
+        assert_eq!(next(Regime::Between, 801), Regime::Above);
+        assert_eq!(next(Regime::Above, 750), Regime::Between);
+        assert_eq!(next(Regime::Above, 751), Regime::Above);
+        assert_eq!(next(Regime::Below, 900), Regime::Above);
+        assert_eq!(next(Regime::Above, 100), Regime::Below);
+    }
+
+    #[test]
+    fn mean_weighs_by_thousandths_and_stays_a_score() {
+        let mut weights = [Milli::ZERO; Objective::COUNT];
+        weights[0] = Milli(750);
+        weights[1] = Milli(250);
+        let mut parts = [Micro::ONE; Objective::COUNT];
+        parts[0] = Micro(400_000);
+        assert_eq!(weighted_mean(&weights, &parts), Micro(550_000));
+        assert_eq!(weighted_mean(&[Milli::ZERO; Objective::COUNT], &parts), Micro(1));
+    }
+}

@@ -1,0 +1,160 @@
+//! Search: greedy. Job by job in the order of the queue, each task takes the best choice there is.
+//!
+//! What does not fit is passed over and the next job is looked at. A shape
+//! that found no room is not looked at again in the same plan, because room
+//! only shrinks. Every alternative weighed on every group of equal nodes is one
+//! step, counted alike whether or not the answer was remembered; when the next
+//! job would pass the effort, it and all after it wait.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fleet::explanation::{Choice as Chosen, RunnerUp, Score, TierInForce};
+use fleet::snapshot::{Amounts, Waiting};
+use fleet::{JobId, NodeId, Placement, Policy, RunId, Snapshot};
+
+use crate::queue::Queue;
+use crate::reconcile::Agenda;
+use crate::shapes::JobShape;
+use crate::weigh::{Candidate, Weighed, Weigher};
+use crate::{Effort, Scratch};
+
+/// What the search came to.
+pub(crate) struct Found<'a> {
+    pub(crate) placements: Vec<Placement>,
+    pub(crate) choices: Vec<Chosen>,
+    /// Jobs with tasks that still wait, ascending by id.
+    pub(crate) left: Vec<Left<'a>>,
+    pub(crate) rotation: Option<NodeId>,
+    pub(crate) steps: u64,
+    pub(crate) weigher: Weigher<'a>,
+}
+
+/// A job with tasks that still wait.
+pub(crate) struct Left<'a> {
+    pub(crate) waiting: &'a Waiting,
+    pub(crate) tasks: u32,
+    /// Whether the effort ran out before it was looked at to the end.
+    pub(crate) unseen: bool,
+}
+
+pub(crate) fn search<'a>(
+    agenda: &Agenda<'a>,
+    snapshot: &'a Snapshot,
+    policy: &'a Policy,
+    tiers: &'a [TierInForce],
+    effort: Effort,
+    scratch: &mut Scratch,
+) -> Found<'a> {
+    let mut search = Search {
+        queue: Queue::new(&agenda.place, &policy.order, snapshot),
+        full: BTreeSet::new(),
+        placed: BTreeMap::new(),
+        unseen: BTreeSet::new(),
+        found: Found {
+            placements: Vec::new(),
+            choices: Vec::new(),
+            left: Vec::new(),
+            rotation: snapshot.memory.rotation,
+            steps: 0,
+            weigher: Weigher { snapshot, policy, tiers },
+        },
+    };
+    while let Some(waiting) = search.queue.front() {
+        search.look_at(waiting, effort, scratch);
+    }
+    let Search { mut found, placed, unseen, .. } = search;
+    found.left =
+        agenda.place.iter().filter_map(|waiting| left(waiting, &placed, &unseen)).collect();
+    assert_eq!(found.placements.len(), found.choices.len(), "every placement has its reason");
+    assert!(found.steps <= effort.steps, "steps stay within effort");
+    found
+}
+
+struct Search<'a> {
+    queue: Queue<'a>,
+    /// Shapes of jobs that found no room in this plan.
+    full: BTreeSet<JobShape>,
+    placed: BTreeMap<JobId, u32>,
+    unseen: BTreeSet<JobId>,
+    found: Found<'a>,
+}
+
+impl<'a> Search<'a> {
+    /// Places one task of the job at the front of the queue, or drops the job from it.
+    fn look_at(&mut self, waiting: &'a Waiting, effort: Effort, scratch: &mut Scratch) {
+        let job = &waiting.job;
+        let shape = scratch.shapes.of(job);
+        if self.full.contains(&shape) {
+            self.queue.drop_front();
+            return;
+        }
+        let steps = shape.len() as u64 * scratch.groups.count();
+        if steps > effort.steps - self.found.steps {
+            self.unseen.insert(job.id);
+            self.queue.drop_front();
+            return;
+        }
+        self.found.steps += steps;
+        let mut weighed = self.found.weigher.weigh(job, &shape, self.found.rotation, scratch);
+        if weighed.nodes == 0 {
+            self.full.insert(shape);
+        }
+        match weighed.best.take() {
+            Some(best) => self.place(waiting, best, &weighed, scratch),
+            None => self.queue.drop_front(),
+        }
+    }
+
+    fn place(
+        &mut self,
+        waiting: &'a Waiting,
+        best: Candidate,
+        weighed: &Weighed,
+        scratch: &mut Scratch,
+    ) {
+        let job = &waiting.job;
+        let placed = self.placed.entry(job.id).or_default();
+        let (task, attempt) =
+            waiting.tasks().nth(*placed as usize).expect("a job leaves with its last task");
+        *placed += 1;
+        let run = RunId { job: job.id, task, attempt };
+        let amounts = Amounts::of_grant(&best.grant);
+        self.found.choices.push(self.chosen(run, &best, weighed));
+        scratch.groups.take(best.node, &best.grant);
+        self.found.rotation = Some(best.node);
+        self.found.placements.push(placement(run, best));
+        if self.placed[&job.id] == waiting.count() {
+            self.queue.drop_front();
+        }
+        self.queue.charge(&job.tenant, amounts);
+    }
+
+    fn chosen(&self, run: RunId, best: &Candidate, weighed: &Weighed) -> Chosen {
+        let score = |candidate: &Candidate| Score {
+            tiers: candidate.tiers[..self.found.weigher.tiers.len()].to_vec(),
+            parts: candidate.parts,
+        };
+        let runner_up = weighed.runner_up.as_ref().map(|candidate| RunnerUp {
+            alternative: candidate.alternative,
+            node: candidate.node,
+            class: candidate.class,
+            score: score(candidate),
+        });
+        Chosen { run, score: score(best), nodes: weighed.nodes, runner_up }
+    }
+}
+
+fn placement(run: RunId, best: Candidate) -> Placement {
+    let Candidate { alternative, node, class, grant, rate, duration, .. } = best;
+    Placement { run, alternative, node, class, grant, rate, duration }
+}
+
+fn left<'a>(
+    waiting: &'a Waiting,
+    placed: &BTreeMap<JobId, u32>,
+    unseen: &BTreeSet<JobId>,
+) -> Option<Left<'a>> {
+    let id = waiting.job.id;
+    let tasks = waiting.count() - placed.get(&id).copied().unwrap_or(0);
+    (tasks > 0).then(|| Left { waiting, tasks, unseen: unseen.contains(&id) })
+}
