@@ -1,18 +1,285 @@
-//! What only we know.
+//! The ledger: what only we know.
+//!
+//! In come observations, requests and accepted plans; out goes a sealed
+//! snapshot. It keeps which task waits, runs or is done, which run holds what,
+//! and what the last plan wanted remembered. It never talks to the world and
+//! never chooses. Conservation holds after every step: what is not free of a
+//! node is what the runs there hold.
+//!
+//! Structure is shared with the snapshots that it seals; a part is copied only
+//! while somebody still holds a snapshot of it.
 
-use fleet::{NodeId, RunId};
+mod mix;
+mod observe;
 
-/// The ledger.
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use fleet::snapshot::{Amounts, Memory, Waiting};
+use fleet::{
+    Changes, Classes, Generation, Grant, Job, JobId, NodeEntry, NodeId, Plan, Run, RunId, Serial,
+    Snapshot, Stage, TaskIndex, Tenant, Time,
+};
+
+use mix::Arrivals;
+
+/// What only we know.
 #[derive(Debug, Default)]
-pub struct Ledger {}
+pub struct Ledger {
+    at: Time,
+    serial: Serial,
+    generation: Generation,
+    classes: Arc<Classes>,
+    nodes: Arc<Vec<Arc<NodeEntry>>>,
+    jobs: BTreeMap<JobId, Record>,
+    backlog: Arc<BTreeMap<JobId, Arc<Waiting>>>,
+    runs: Arc<BTreeMap<RunId, Arc<Run>>>,
+    /// Runs on nodes that were lost; their tasks wait again. Kept until the node is back.
+    given_up: BTreeMap<RunId, Arc<Run>>,
+    tenants: Arc<BTreeMap<Tenant, Amounts>>,
+    arrivals: Arrivals,
+    capacity: Amounts,
+    held: Amounts,
+    memory: Memory,
+    changed: BTreeSet<NodeId>,
+    /// Whether anything may differ from the last snapshot.
+    everything_changed: bool,
+}
+
+/// A job and how many of its tasks are done.
+#[derive(Debug)]
+struct Record {
+    job: Arc<Job>,
+    done: u32,
+}
+
+/// How the tasks of one job stand. The three add up to the job's count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskTally {
+    /// Tasks that wait.
+    pub waiting: u32,
+    /// Tasks of which an attempt is ordered or runs.
+    pub running: u32,
+    /// Tasks that ended.
+    pub done: u32,
+}
 
 /// A named difference between the ledger and the world, with what was done about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drift {
     /// A run that should be there is not: its task waits again.
     Vanished(RunId, NodeId),
-    /// A run that was given up for lost is there: it is stopped.
+    /// A run that was given up for lost is there, and its task still waits: it is taken back.
+    Recovered(RunId, NodeId),
+    /// A run that was given up for lost is there, and its task went on without it: it is stopped.
     Stray(RunId, NodeId),
-    /// A run that nobody ordered is there: it is adopted as a stray and stopped.
+    /// A run that nobody ordered is there: it is stopped.
     Unknown(RunId, NodeId),
+    /// A run is there that holds more than the ledger has free on its node: it is left alone and
+    /// named every turn that it is seen.
+    Overfull(RunId, NodeId),
+}
+
+impl Ledger {
+    /// A ledger that knows of nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How the tasks of a job stand; `None` for a job that was never submitted.
+    #[must_use]
+    pub fn tally(&self, id: JobId) -> Option<TaskTally> {
+        let record = self.jobs.get(&id)?;
+        let waiting = self.backlog.get(&id).map_or(0, |waiting| waiting.count());
+        let active = self.runs_of(id).filter(|run| is_active(run)).count();
+        let running = u32::try_from(active).unwrap_or(u32::MAX);
+        Some(TaskTally { waiting, running, done: record.done })
+    }
+
+    /// The jobs ever submitted, ascending.
+    pub fn jobs(&self) -> impl Iterator<Item = &Arc<Job>> {
+        self.jobs.values().map(|record| &record.job)
+    }
+
+    /// The runs that hold something, ascending.
+    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.runs.values().map(AsRef::as_ref)
+    }
+
+    /// The nodes ever seen; the one with id `i` at position `i`.
+    pub fn nodes(&self) -> impl Iterator<Item = &NodeEntry> {
+        self.nodes.iter().map(AsRef::as_ref)
+    }
+
+    /// The generation of the latest orders.
+    #[must_use]
+    pub fn generation(&self) -> Generation {
+        self.generation
+    }
+
+    /// Takes a job in. A job that is known already is left as it is, so that asking twice is the
+    /// same as asking once.
+    pub(crate) fn submit(&mut self, job: Arc<Job>) {
+        if self.jobs.contains_key(&job.id) {
+            return;
+        }
+        assert!(job.tasks > 0 && !job.alternatives.is_empty(), "a job asks for something");
+        self.arrivals.count(&job);
+        let waiting = Arc::new(Waiting::all_of(Arc::clone(&job)));
+        Arc::make_mut(&mut self.backlog).insert(job.id, waiting);
+        self.jobs.insert(job.id, Record { job, done: 0 });
+    }
+
+    /// Everything that a plan is made from, now. What changed since the last seal is named.
+    pub(crate) fn seal(&mut self) -> Snapshot {
+        let last = self.serial;
+        self.serial = Serial(last.0 + 1);
+        let changed = std::mem::take(&mut self.changed);
+        let since = (last.0 > 0 && !self.everything_changed).then_some(last);
+        self.everything_changed = false;
+        let nodes = if since.is_some() { changed.into_iter().collect() } else { Vec::new() };
+        Snapshot {
+            serial: self.serial,
+            at: self.at,
+            classes: Arc::clone(&self.classes),
+            nodes: Arc::clone(&self.nodes),
+            backlog: Arc::clone(&self.backlog),
+            runs: Arc::clone(&self.runs),
+            tenants: Arc::clone(&self.tenants),
+            mix: self.arrivals.mix(),
+            capacity: self.capacity,
+            held: self.held,
+            memory: self.memory.clone(),
+            changes: Changes { since, nodes },
+        }
+    }
+
+    /// The generation for the orders of `plan`: one more than any before, or the last one where it
+    /// gives no orders.
+    pub(crate) fn generation_for(&self, plan: &Plan) -> Generation {
+        let gives_orders = !plan.placements.is_empty() || !plan.stops.is_empty();
+        Generation(self.generation.0 + u64::from(gives_orders))
+    }
+
+    /// Takes on a plan that was checked and is about to be ordered as `generation`.
+    pub(crate) fn accept(&mut self, plan: &Plan, generation: Generation) {
+        for stop in &plan.stops {
+            self.set_stage(stop.run, Stage::Stopping);
+        }
+        for placement in &plan.placements {
+            let run = placement.run;
+            self.remove_waiting(run.job, run.task);
+            self.start(Run {
+                placement: placement.clone(),
+                tenant: self.jobs[&run.job].job.tenant.clone(),
+                stage: Stage::Ordered,
+                since: self.at,
+                generation,
+            });
+        }
+        self.memory = plan.memory.clone();
+        self.generation = generation;
+    }
+
+    fn runs_of(&self, id: JobId) -> impl Iterator<Item = &Run> {
+        let first = RunId { job: id, ..RunId::default() };
+        let next = RunId { job: JobId(id.0 + 1), ..RunId::default() };
+        self.runs.range(first..next).map(|(_, run)| run.as_ref())
+    }
+
+    /// The run that works on a task, if one does.
+    fn active_run(&self, job: JobId, task: TaskIndex) -> Option<RunId> {
+        let of_task = self.runs_of(job).filter(|run| run.id().task == task);
+        of_task.filter(|run| is_active(run)).map(Run::id).next()
+    }
+
+    fn is_waiting(&self, job: JobId, task: TaskIndex) -> bool {
+        self.backlog.get(&job).is_some_and(|waiting| {
+            waiting.fresh.contains(&task.0) || waiting.again.contains_key(&task)
+        })
+    }
+
+    fn set_stage(&mut self, id: RunId, stage: Stage) {
+        if let Some(run) = Arc::make_mut(&mut self.runs).get_mut(&id) {
+            Arc::make_mut(run).stage = stage;
+        }
+    }
+
+    /// Lets a run hold its grant.
+    fn start(&mut self, run: Run) {
+        let amounts = Amounts::of_grant(&run.placement.grant);
+        Arc::make_mut(&mut self.tenants).entry(run.tenant.clone()).or_default().add(amounts);
+        let node = run.placement.node;
+        self.change_free(node, |free| free.take(&run.placement.grant));
+        if self.nodes[node.index()].up {
+            self.held.add(amounts);
+        }
+        Arc::make_mut(&mut self.runs).insert(run.id(), Arc::new(run));
+    }
+
+    /// Takes back what a run holds, and forgets the run.
+    fn release(&mut self, id: RunId) -> Option<Arc<Run>> {
+        let run = Arc::make_mut(&mut self.runs).remove(&id)?;
+        let amounts = Amounts::of_grant(&run.placement.grant);
+        let tenants = Arc::make_mut(&mut self.tenants);
+        let held = tenants.get_mut(&run.tenant).expect("a tenant with a run holds something");
+        held.subtract(amounts);
+        let tenant_has_runs = *held != Amounts::default()
+            || self.runs.values().any(|other| other.tenant == run.tenant);
+        if !tenant_has_runs {
+            Arc::make_mut(&mut self.tenants).remove(&run.tenant);
+        }
+        let node = run.placement.node;
+        self.change_free(node, |free| free.give_back(&run.placement.grant));
+        if self.nodes[node.index()].up {
+            self.held.subtract(amounts);
+        }
+        Some(run)
+    }
+
+    fn change_free(&mut self, id: NodeId, change: impl FnOnce(&mut fleet::Free)) {
+        let nodes = Arc::make_mut(&mut self.nodes);
+        change(&mut Arc::make_mut(&mut nodes[id.index()]).free);
+        self.changed.insert(id);
+    }
+
+    /// Lets the task of a run that came to nothing wait for its next attempt.
+    fn wait_again(&mut self, id: RunId) {
+        let job = Arc::clone(&self.jobs[&id.job].job);
+        let backlog = Arc::make_mut(&mut self.backlog);
+        let waiting = backlog.entry(id.job).or_insert_with(|| {
+            let nothing = job.tasks..job.tasks;
+            Arc::new(Waiting { job, fresh: nothing, again: BTreeMap::new() })
+        });
+        let next = fleet::Attempt(id.attempt.0 + 1);
+        Arc::make_mut(waiting).again.insert(id.task, next);
+    }
+
+    /// Takes a task out of the backlog.
+    fn remove_waiting(&mut self, job: JobId, task: TaskIndex) {
+        let backlog = Arc::make_mut(&mut self.backlog);
+        let Some(waiting) = backlog.get_mut(&job) else { return };
+        let waiting = Arc::make_mut(waiting);
+        if waiting.again.remove(&task).is_none() && waiting.fresh.contains(&task.0) {
+            // Tasks are placed in ascending order, so what lies before this one in the range was
+            // placed by the same plan or waits: it is kept as an attempt of its own.
+            for earlier in waiting.fresh.start..task.0 {
+                waiting.again.insert(TaskIndex(earlier), fleet::Attempt(0));
+            }
+            waiting.fresh.start = task.0 + 1;
+        }
+        if waiting.count() == 0 {
+            backlog.remove(&job);
+        }
+    }
+
+    fn holding(&self, grant: &Grant, node: NodeId) -> bool {
+        self.nodes[node.index()].free.has_room_for(grant)
+    }
+}
+
+/// Whether a run is the one that works on its task.
+fn is_active(run: &Run) -> bool {
+    matches!(run.stage, Stage::Ordered | Stage::Running)
 }

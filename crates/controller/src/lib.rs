@@ -3,8 +3,9 @@
 #![warn(missing_docs)]
 
 pub mod ledger;
+pub mod orders;
 pub mod turn;
 pub mod policy_file;
 
-pub use ledger::{Drift, Ledger};
+pub use ledger::{Drift, Ledger, TaskTally};
 pub use turn::{Planning, Request, Turn, step, turn};

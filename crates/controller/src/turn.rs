@@ -1,12 +1,18 @@
-//! One turn.
+//! One turn: observe, remember, plan, check, order.
+//!
+//! [`turn`] is pure: an observation and requests in, orders out, the ledger
+//! changed on the way. [`step`] puts a body at both ends. A plan that breaks
+//! the law changes nothing: no order is given, what runs goes on, and the
+//! snapshot is kept so that the fault can be looked into.
 
 use std::sync::Arc;
 
-use fleet::check::Fault;
+use fleet::check::{Fault, check};
 use fleet::{Body, BodyError, Decision, Job, Observation, Order, Policy, Snapshot};
 use planner::Effort;
 
 use crate::ledger::{Drift, Ledger};
+use crate::orders::orders;
 
 /// What users ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,12 +27,12 @@ pub type Planning<'a> = dyn FnMut(&Snapshot, &Policy, Effort) -> Decision + 'a;
 /// What one turn came to.
 #[derive(Debug)]
 pub struct Turn {
-    /// What was planned from.
-    pub snapshot: Snapshot,
     /// What was decided, and why.
     pub decision: Decision,
     /// What is wrong with the decision; where there is anything, no orders were given.
     pub faults: Vec<Fault>,
+    /// What was planned from; kept only where there are faults.
+    pub snapshot: Option<Snapshot>,
     /// Differences between ledger and world that this turn found.
     pub drifts: Vec<Drift>,
     /// What the body is to do.
@@ -42,8 +48,22 @@ pub fn turn(
     effort: Effort,
     planning: &mut Planning<'_>,
 ) -> Turn {
-    let _ = (ledger, observation, requests, policy, effort, planning);
-    unreachable!("being written")
+    let drifts = ledger.observe(observation);
+    for Request::Submit(job) in requests {
+        ledger.submit(job);
+    }
+    let snapshot = ledger.seal();
+    let decision = planning(&snapshot, policy, effort);
+    let faults = check(&snapshot, &decision);
+    if !faults.is_empty() {
+        return Turn { decision, faults, snapshot: Some(snapshot), drifts, orders: Vec::new() };
+    }
+    let generation = ledger.generation_for(&decision.plan);
+    let orders = orders(&snapshot, &decision.plan, generation);
+    // The ledger changes in place, without a copy, what no snapshot shares any more.
+    drop(snapshot);
+    ledger.accept(&decision.plan, generation);
+    Turn { decision, faults, snapshot: None, drifts, orders }
 }
 
 /// One turn with a body at both ends: observe, [`turn`], carry out.
@@ -60,6 +80,8 @@ pub fn step(
 ) -> Result<Turn, BodyError> {
     let observation = body.observe()?;
     let turn = turn(ledger, &observation, requests, policy, effort, planning);
-    body.carry_out(&turn.orders)?;
+    if !turn.orders.is_empty() {
+        body.carry_out(&turn.orders)?;
+    }
     Ok(turn)
 }

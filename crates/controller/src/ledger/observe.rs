@@ -1,0 +1,253 @@
+//! How an observation changes the ledger.
+//!
+//! Nodes first, then runs in the order in which their states came about, then
+//! receipts. What does not agree is a named drift with an action, never
+//! silently absorbed.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use fleet::snapshot::Amounts;
+use fleet::{
+    ClassId, Extent, Node, NodeEntry, NodeId, NodeSight, Observation, Outcome, Placement, Rate,
+    Receipt, Refusal, Run, RunId, RunSight, RunState, Stage, Tenant,
+};
+
+use super::{Drift, Ledger, is_active};
+
+/// Whom runs are accounted to that nobody here ordered.
+const NOBODY: &str = "unknown";
+
+impl Ledger {
+    /// Takes in what a body sees, and names what does not agree.
+    pub(crate) fn observe(&mut self, observation: &Observation) -> Vec<Drift> {
+        assert!(observation.at >= self.at, "a body's time does not run backwards");
+        self.at = observation.at;
+        if self.classes != observation.classes {
+            self.classes = Arc::clone(&observation.classes);
+            self.everything_changed = true;
+        }
+        let mut drifts = Vec::new();
+        let named: BTreeSet<_> = observation.runs.iter().map(|sight| sight.run).collect();
+        self.see_nodes(observation, &named);
+        for sight in &observation.runs {
+            drifts.extend(self.see_run(sight));
+        }
+        if observation.extent == Extent::Full {
+            drifts.extend(self.miss_runs(&named));
+        }
+        for receipt in &observation.receipts {
+            self.see_receipt(receipt);
+        }
+        drifts
+    }
+
+    fn see_nodes(&mut self, observation: &Observation, named: &BTreeSet<RunId>) {
+        for sight in &observation.nodes {
+            match sight {
+                NodeSight::Up(node) => self.see_up(node, named),
+                NodeSight::Lost(id) => self.see_lost(*id),
+            }
+        }
+        if observation.extent == Extent::Full {
+            let seen: BTreeSet<_> = observation.nodes.iter().map(NodeSight::id).collect();
+            let unseen = |entry: &&Arc<NodeEntry>| !seen.contains(&entry.node.id);
+            let missing: Vec<_> = self.nodes.iter().filter(unseen).map(|one| one.node.id).collect();
+            for id in missing {
+                self.see_lost(id);
+            }
+        }
+    }
+
+    fn see_up(&mut self, node: &Arc<Node>, named: &BTreeSet<RunId>) {
+        let id = node.id;
+        match self.nodes.get(id.index()) {
+            None => {
+                assert_eq!(id.index(), self.nodes.len(), "a body numbers its nodes without gaps");
+                let free = node.capacity(&self.classes);
+                let entry = NodeEntry { node: Arc::clone(node), up: true, free };
+                Arc::make_mut(&mut self.nodes).push(Arc::new(entry));
+                self.everything_changed = true;
+                self.capacity.add(Amounts::of_node(node));
+            }
+            Some(entry) if !entry.up => self.see_back(node, named),
+            Some(entry) if entry.node != *node => {
+                // A node of another make under the same id: what ran there is not on it.
+                self.see_lost(id);
+                self.see_back(node, named);
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn see_back(&mut self, node: &Arc<Node>, named: &BTreeSet<RunId>) {
+        let id = node.id;
+        let free = node.capacity(&self.classes);
+        let entry = NodeEntry { node: Arc::clone(node), up: true, free };
+        Arc::make_mut(&mut self.nodes)[id.index()] = Arc::new(entry);
+        self.capacity.add(Amounts::of_node(node));
+        self.changed.insert(id);
+        self.given_up.retain(|run, was| was.placement.node != id || named.contains(run));
+    }
+
+    /// Gives up the runs of a node that cannot be reached; their tasks wait again.
+    fn see_lost(&mut self, id: NodeId) {
+        let Some(entry) = self.nodes.get(id.index()) else { return };
+        if !entry.up {
+            return;
+        }
+        let on_node = |run: &&Run| run.placement.node == id;
+        let lost: Vec<_> = self.runs().filter(on_node).map(Run::id).collect();
+        for run in lost {
+            let was_active = self.runs.get(&run).is_some_and(|run| is_active(run));
+            let given_up = self.release(run).expect("just listed");
+            self.given_up.insert(run, given_up);
+            if was_active {
+                self.wait_again(run);
+            }
+        }
+        let nodes = Arc::make_mut(&mut self.nodes);
+        let entry = Arc::make_mut(&mut nodes[id.index()]);
+        entry.up = false;
+        self.capacity.subtract(Amounts::of_node(&entry.node));
+        self.changed.insert(id);
+    }
+
+    fn see_run(&mut self, sight: &RunSight) -> Option<Drift> {
+        match sight.state {
+            RunState::Running(since) => {
+                if let Some(run) = Arc::make_mut(&mut self.runs).get_mut(&sight.run) {
+                    let run = Arc::make_mut(run);
+                    if run.stage == Stage::Ordered {
+                        run.stage = Stage::Running;
+                        run.since = since;
+                    }
+                    return None;
+                }
+                self.see_unexpected(sight)
+            }
+            RunState::Done(_) => {
+                self.see_done(sight.run);
+                None
+            }
+            RunState::Stopped(_) => {
+                self.see_stopped(sight.run);
+                None
+            }
+        }
+    }
+
+    /// A run is there that the ledger does not hold: given up before, or never ordered.
+    fn see_unexpected(&mut self, sight: &RunSight) -> Option<Drift> {
+        let (id, node) = (sight.run, sight.node);
+        if !self.nodes.get(node.index()).is_some_and(|entry| entry.up) {
+            // Seen before its node was: the node's own return names it again.
+            return None;
+        }
+        if !self.holding(&sight.grant, node) {
+            return Some(Drift::Overfull(id, node));
+        }
+        let Some(given_up) = self.given_up.remove(&id) else {
+            let stranger = self.stranger(sight);
+            self.start(stranger);
+            return Some(Drift::Unknown(id, node));
+        };
+        let mut run = Run::clone(&given_up);
+        let next_is_ours = self.backlog.get(&id.job).is_some_and(|waiting| {
+            waiting.again.get(&id.task).is_some_and(|next| next.0 == id.attempt.0 + 1)
+        });
+        if next_is_ours {
+            self.remove_waiting(id.job, id.task);
+            run.stage = Stage::Running;
+            self.start(run);
+            Some(Drift::Recovered(id, node))
+        } else {
+            run.stage = Stage::Stray;
+            self.start(run);
+            Some(Drift::Stray(id, node))
+        }
+    }
+
+    fn stranger(&self, sight: &RunSight) -> Run {
+        let node = &self.nodes[sight.node.index()].node;
+        let class = |device: &fleet::DeviceGrant| node.devices.get(device.device.index()).copied();
+        let class: ClassId = sight.grant.devices.first().and_then(class).unwrap_or(node.cpu);
+        let placement = Placement {
+            run: sight.run,
+            alternative: 0,
+            node: sight.node,
+            class,
+            grant: sight.grant.clone(),
+            rate: Rate::ZERO,
+            duration: None,
+        };
+        let tenant = Tenant::new(NOBODY);
+        let (stage, since, generation) = (Stage::Stray, self.at, self.generation);
+        Run { placement, tenant, stage, since, generation }
+    }
+
+    /// A run did its work. That counts, whichever attempt it was, unless another's counted before.
+    fn see_done(&mut self, id: RunId) {
+        let held = self.release(id);
+        let given_up = self.given_up.remove(&id);
+        let Some(run) = held.or(given_up) else { return };
+        if !self.jobs.contains_key(&id.job) {
+            return;
+        }
+        let other = self.active_run(id.job, id.task);
+        let waits = self.is_waiting(id.job, id.task);
+        if is_active(&run) || other.is_some() || waits {
+            self.remove_waiting(id.job, id.task);
+            if let Some(other) = other {
+                self.set_stage(other, Stage::Stray);
+            }
+            self.jobs.get_mut(&id.job).expect("just asked").done += 1;
+        }
+    }
+
+    fn see_stopped(&mut self, id: RunId) {
+        self.given_up.remove(&id);
+        let was_active = self.runs.get(&id).is_some_and(|run| is_active(run));
+        if self.release(id).is_some() && was_active {
+            self.wait_again(id);
+        }
+    }
+
+    /// Everything was seen: what should run and was not named is not there.
+    fn miss_runs(&mut self, named: &BTreeSet<RunId>) -> Vec<Drift> {
+        let missing = |run: &&Run| !named.contains(&run.id()) && run.stage != Stage::Ordered;
+        let missing: Vec<_> = self
+            .runs()
+            .filter(missing)
+            .map(|run| (run.id(), run.placement.node, run.stage))
+            .collect();
+        let mut drifts = Vec::new();
+        for (id, node, stage) in missing {
+            self.release(id);
+            if stage == Stage::Running {
+                self.wait_again(id);
+            }
+            if stage != Stage::Stopping {
+                drifts.push(Drift::Vanished(id, node));
+            }
+        }
+        drifts
+    }
+
+    fn see_receipt(&mut self, receipt: &Receipt) {
+        let Some(run) = self.runs.get(&receipt.run) else { return };
+        match (receipt.outcome, run.stage) {
+            (Outcome::Refused(_), Stage::Ordered) if run.generation == receipt.generation => {
+                self.release(receipt.run);
+                self.wait_again(receipt.run);
+            }
+            (Outcome::Refused(Refusal::UnknownRun), Stage::Stopping) => {
+                self.release(receipt.run);
+            }
+            (Outcome::Refused(_), Stage::Stopping) => {
+                self.set_stage(receipt.run, Stage::Stray);
+            }
+            _ => {}
+        }
+    }
+}
