@@ -1,17 +1,70 @@
 //! The inspector: finds the faults in a decision, knowing only the law.
+//!
+//! In come a snapshot and what was decided from it; out go the [`Fault`]s, none
+//! where the decision keeps the law. The inspector shares no code with the
+//! planner and does its own arithmetic, so that a mistake must be made twice
+//! to go unseen. It repairs nothing.
+//!
+//! [`check`] runs every turn: its cost grows with the plan, the backlog and
+//! the explanation, not with the nodes. [`check_reasons`] also counts every
+//! reason again on every node, for tests and simulations.
 
-use thiserror::Error;
+mod fault;
+mod placements;
+mod explanation;
+mod reasons;
 
-use crate::plan::Decision;
+use std::collections::BTreeSet;
+
+use crate::id::RunId;
+use crate::plan::{Decision, Plan, StopCause};
+use crate::run::Stage;
 use crate::snapshot::Snapshot;
 
-/// One way in which a decision breaks the law.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Fault {}
+pub use fault::{Fault, Part};
 
 /// Every fault of the decision, cheaply enough for every turn.
 #[must_use]
 pub fn check(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
-    let _ = (snapshot, decision);
-    Vec::new()
+    let Decision { plan, explanation } = decision;
+    let mut faults = Vec::new();
+    if plan.serial != snapshot.serial {
+        faults.push(Fault::OtherSnapshot { plan: plan.serial, snapshot: snapshot.serial });
+    }
+    if let Some(wake) = plan.wake.filter(|wake| *wake <= snapshot.at) {
+        faults.push(Fault::WakeInThePast { wake, at: snapshot.at });
+    }
+    let started = placements::check(snapshot, &plan.placements, &mut faults);
+    check_stops(snapshot, plan, &mut faults);
+    explanation::check_choices(&plan.placements, &explanation.choices, &mut faults);
+    explanation::check_waiting(snapshot, &started, &explanation.waiting, &mut faults);
+    faults
 }
+
+/// Every reason for waiting that is not true, by counting again on every node.
+#[must_use]
+pub fn check_reasons(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
+    reasons::check(snapshot, decision)
+}
+
+fn check_stops(snapshot: &Snapshot, plan: &Plan, faults: &mut Vec<Fault>) {
+    let mut stopped: BTreeSet<RunId> = BTreeSet::new();
+    for stop in &plan.stops {
+        let run = stop.run;
+        if stopped.contains(&run) {
+            faults.push(Fault::StopTwice { run });
+        } else if stopped.last().is_some_and(|last| *last > run) {
+            faults.push(Fault::StopOutOfOrder { run });
+        }
+        stopped.insert(run);
+        let StopCause::Stray = stop.cause;
+        match snapshot.runs.get(&run).map(|found| found.stage) {
+            None => faults.push(Fault::StopOfNoRun { run }),
+            Some(Stage::Stray) => {}
+            Some(stage) => faults.push(Fault::StopOfNoStray { run, stage }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

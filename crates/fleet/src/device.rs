@@ -32,8 +32,7 @@ pub enum DeviceKind {
 
 impl DeviceKind {
     /// Every kind, in the order of the enum.
-    pub const ALL: [Self; 6] =
-        [Self::Cpu, Self::Gpu, Self::Tpu, Self::Fpga, Self::Npu, Self::Qpu];
+    pub const ALL: [Self; 6] = [Self::Cpu, Self::Gpu, Self::Tpu, Self::Fpga, Self::Npu, Self::Qpu];
 
     /// The name used in files and on the command line.
     #[must_use]
@@ -72,9 +71,7 @@ pub enum ShareRule {
 }
 
 /// Power drawn with nothing allocated and with everything allocated.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Power {
     /// With nothing allocated.
     pub idle: Milliwatts,

@@ -84,9 +84,7 @@ impl DeviceIndex {
 }
 
 /// One attempt at one task of one job: what is started at most once, ever.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RunId {
     /// The job.
     pub job: JobId,

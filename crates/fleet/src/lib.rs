@@ -11,6 +11,7 @@
 #![warn(missing_docs)]
 
 pub mod units;
+pub mod parse;
 pub mod id;
 pub mod device;
 pub mod node;
@@ -28,7 +29,9 @@ pub mod sketch;
 pub use body::{Body, BodyError, Extent, NodeSight, Observation, RunSight, RunState};
 pub use device::{Classes, DeviceClass, DeviceKind, Power, ShareRule};
 pub use explanation::{Explanation, Reason};
-pub use id::{Attempt, ClassId, DeviceIndex, Generation, JobId, NodeId, RunId, Serial, TaskIndex, Tenant};
+pub use id::{
+    Attempt, ClassId, DeviceIndex, Generation, JobId, NodeId, RunId, Serial, TaskIndex, Tenant,
+};
 pub use job::{Alternative, DeviceRequest, Job, Request};
 pub use node::{DeviceFree, DeviceGrant, Free, Grant, Node};
 pub use order::{Action, Order, Outcome, Receipt, Refusal};

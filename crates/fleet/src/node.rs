@@ -47,9 +47,7 @@ pub struct Free {
 }
 
 /// What nobody holds of a device.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DeviceFree {
     /// Free share: 0..=1000.
     pub share: Milli,
@@ -69,9 +67,7 @@ pub struct Grant {
 }
 
 /// What one run holds of one device.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DeviceGrant {
     /// Which device.
     pub device: DeviceIndex,
@@ -116,9 +112,8 @@ impl Node {
             free.devices[held.device.index()].share == Milli::WHOLE && !held.share.is_zero()
         };
         let devices = grant.devices.iter().filter(woken);
-        let extra = |held: &DeviceGrant| {
-            classes.get(self.devices[held.device.index()]).power.extra()
-        };
+        let extra =
+            |held: &DeviceGrant| classes.get(self.devices[held.device.index()]).power.extra();
         core_power(self, grant.cores) + devices.map(extra).sum()
     }
 }

@@ -128,9 +128,7 @@ pub struct ByUtilisation {
 }
 
 /// How busy the fleet is, as the weights see it.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Regime {
     /// Nearly idle.

@@ -101,9 +101,7 @@ impl Waiting {
 }
 
 /// Amounts that add up over nodes, runs or tenants.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Amounts {
     /// Cores.
     pub cores: MilliCores,

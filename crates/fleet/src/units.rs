@@ -246,9 +246,10 @@ impl fmt::Display for Milli {
 
 impl fmt::Display for Bytes {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [(&str, u64); 4] = [("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)];
+        const UNITS: [(&str, u64); 4] =
+            [("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)];
         match UNITS.iter().find(|(_, size)| self.0 >= *size) {
-            Some((unit, size)) if self.0 % size == 0 => write!(out, "{}{unit}", self.0 / size),
+            Some((unit, size)) if self.0.is_multiple_of(*size) => write!(out, "{}{unit}", self.0 / size),
             Some((unit, size)) => write!(out, "{:.1}{unit}", self.0 as f64 / *size as f64),
             None => write!(out, "{}", self.0),
         }
@@ -265,9 +266,9 @@ impl fmt::Display for Span {
             (1.., ..) => write!(out, "{days}d{hours}h"),
             (0, 1.., 0) => write!(out, "{hours}h"),
             (0, 1.., _) => write!(out, "{hours}h{minutes}m"),
-            (0, 0, 1..) if seconds % 60 == 0 => write!(out, "{minutes}m"),
+            (0, 0, 1..) if seconds.is_multiple_of(60) => write!(out, "{minutes}m"),
             (0, 0, 1..) => write!(out, "{minutes}m{}s", seconds % 60),
-            _ if self.0 % 1_000_000 == 0 => write!(out, "{seconds}s"),
+            _ if self.0.is_multiple_of(1_000_000) => write!(out, "{seconds}s"),
             _ => write!(out, "{}s", format!("{:.3}", self.as_seconds()).trim_end_matches('0')),
         }
     }

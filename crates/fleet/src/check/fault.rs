@@ -1,0 +1,224 @@
+//! What can be wrong with a decision.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::device::DeviceKind;
+use crate::explanation::{Constraint, FellOut};
+use crate::id::{Attempt, ClassId, DeviceIndex, JobId, NodeId, RunId, Serial, TaskIndex};
+use crate::run::Stage;
+use crate::units::{Bytes, Micro, Milli, Rate, Span, Time};
+
+/// One way in which a decision breaks the law.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "fields are what their names and the variant's sentence say")]
+pub enum Fault {
+    /// The plan was made from another snapshot.
+    #[error("plan was made from snapshot {plan}, not {snapshot}")]
+    OtherSnapshot { plan: Serial, snapshot: Serial },
+    /// The plan asks to be woken at a time that is not ahead.
+    #[error("plan asks to be woken at {} µs, which is not after {} µs", wake.0, at.0)]
+    WakeInThePast { wake: Time, at: Time },
+
+    /// The job of a placement has no tasks waiting.
+    #[error("run {run} is of a job that does not wait")]
+    JobDoesNotWait { run: RunId },
+    /// The task of a placement does not wait.
+    #[error("run {run} is of a task that does not wait")]
+    TaskDoesNotWait { run: RunId },
+    /// Another attempt at the task is next.
+    #[error("run {run} is not the next attempt at its task, which is {next}")]
+    WrongAttempt { run: RunId, next: Attempt },
+    /// The task is started twice by one plan.
+    #[error("task {task} of job {job} is started twice")]
+    TaskTwice { job: JobId, task: TaskIndex },
+    /// The job has no such alternative.
+    #[error("run {run} uses alternative {alternative} of a job with {alternatives}")]
+    AlternativeUnknown { run: RunId, alternative: u16, alternatives: usize },
+
+    /// The fleet has no such node.
+    #[error("run {run} is placed on node {node}, which is not there")]
+    NodeUnknown { run: RunId, node: NodeId },
+    /// The node does not take work.
+    #[error("run {run} is placed on node {node}, which is not up")]
+    NodeNotUp { run: RunId, node: NodeId },
+    /// The node does not carry a label, or with another value.
+    #[error("run {run} asks for label {label} = {asked}, and node {node} has {found:?}")]
+    LabelUnmet { run: RunId, node: NodeId, label: String, asked: String, found: Option<String> },
+    /// The fleet has no such class.
+    #[error("run {run} is reckoned on class {class}, which is not there")]
+    ClassUnknown { run: RunId, class: ClassId },
+    /// No device of the node is of the class.
+    #[error("run {run} is reckoned on class {class}, of which node {node} has no device")]
+    ClassNotOnNode { run: RunId, node: NodeId, class: ClassId },
+    /// No devices are asked for, so the node's cores decide the rate.
+    #[error("run {run} asks for no devices and is reckoned on {class}, not on the cores {cores}")]
+    ClassNotCores { run: RunId, class: ClassId, cores: ClassId },
+
+    /// The grant is not what the alternative asks.
+    #[error("run {run} asks for {asked} {part} and is granted {granted}")]
+    GrantDiffers { run: RunId, part: Part, asked: u64, granted: u64 },
+    /// The node has no such device.
+    #[error("run {run} is granted device {device}, which node {node} does not have")]
+    DeviceUnknown { run: RunId, node: NodeId, device: DeviceIndex },
+    /// One grant names a device twice.
+    #[error("run {run} is granted device {device} of node {node} twice")]
+    DeviceTwice { run: RunId, node: NodeId, device: DeviceIndex },
+    /// The devices of a grant are not ascending.
+    #[error("run {run} is granted device {device} of node {node} out of order")]
+    DeviceOutOfOrder { run: RunId, node: NodeId, device: DeviceIndex },
+    /// A granted device is not of the class that was reckoned with.
+    #[error("run {run} is reckoned on {class}, and device {device} of node {node} is of {found}")]
+    DeviceOfOtherClass {
+        run: RunId,
+        node: NodeId,
+        device: DeviceIndex,
+        class: ClassId,
+        found: ClassId,
+    },
+    /// The class is of another kind.
+    #[error("run {run} asks for kind {asked}, and class {class} is of kind {found}")]
+    KindUnmet { run: RunId, class: ClassId, asked: DeviceKind, found: DeviceKind },
+    /// The class is of none of the models.
+    #[error("run {run} asks for one of {asked:?}, and class {class} is {found:?}")]
+    ModelUnmet { run: RunId, class: ClassId, asked: Vec<String>, found: String },
+    /// The devices have less memory.
+    #[error("run {run} asks for device memory {asked}, and class {class} has {found}")]
+    DeviceMemoryUnmet { run: RunId, class: ClassId, asked: Bytes, found: Bytes },
+    /// The devices have fewer compute units.
+    #[error("run {run} asks for {asked} compute units, and class {class} has {found}")]
+    ComputeUnitsUnmet { run: RunId, class: ClassId, asked: u32, found: u32 },
+    /// The devices do not have the capability.
+    #[error("run {run} asks for {asked:?}, which class {class} cannot do")]
+    CapabilityUnmet { run: RunId, class: ClassId, asked: String },
+    /// A part of a device that is only given whole.
+    #[error("run {run} is granted {share} of device {device} of node {node}, which is exclusive")]
+    ShareOfExclusive { run: RunId, node: NodeId, device: DeviceIndex, share: Milli },
+    /// More is granted than is left by the runs of the snapshot and the placements before.
+    #[error("run {run} is granted {asked} {part} of node {node}, which has {left} left")]
+    Over { run: RunId, node: NodeId, part: Part, asked: u64, left: u64 },
+    /// The alternative cannot run on the class.
+    #[error("run {run} is reckoned on class {class}, for which no rate is declared")]
+    RateUndeclared { run: RunId, class: ClassId },
+    /// The rate is not the declared one.
+    #[error("run {run} is reckoned at rate {}, and {} is declared", planned.0, declared.0)]
+    RateDiffers { run: RunId, planned: Rate, declared: Rate },
+    /// The duration is not the work over the rate.
+    #[error(
+        "run {run} is planned to take {planned:?}, and its work at its rate takes {reckoned:?}"
+    )]
+    DurationDiffers { run: RunId, planned: Option<Span>, reckoned: Option<Span> },
+
+    /// A run to stop is not there.
+    #[error("stop of run {run}, which is not there")]
+    StopOfNoRun { run: RunId },
+    /// A run is stopped twice by one plan.
+    #[error("stop of run {run} is given twice")]
+    StopTwice { run: RunId },
+    /// The stops are not ascending.
+    #[error("stop of run {run} is out of order")]
+    StopOutOfOrder { run: RunId },
+    /// A run is stopped as a stray and is none.
+    #[error("stop of run {run} as a stray, and it is {stage:?}")]
+    StopOfNoStray { run: RunId, stage: Stage },
+
+    /// A placement is not explained.
+    #[error("start of run {run} is not explained")]
+    ChoiceMissing { run: RunId },
+    /// A choice without a placement.
+    #[error("run {run} is explained and not started")]
+    ChoiceOfNone { run: RunId },
+    /// A choice in the place of another.
+    #[error("start of run {placed} is explained by the choice of {explained}")]
+    ChoiceOfOther { placed: RunId, explained: RunId },
+    /// A score is not within (0, 1].
+    #[error("choice of run {run} has a score of {} millionths", score.0)]
+    ScoreOutOfRange { run: RunId, score: Micro },
+
+    /// A job still waits and nothing says why.
+    #[error("job {job} has {tasks} tasks waiting and no reason")]
+    ReasonMissing { job: JobId, tasks: u32 },
+    /// A reason for a job that does not wait any more.
+    #[error("job {job} has a reason and no task waiting")]
+    ReasonOfNone { job: JobId },
+    /// The reasons are not ascending by job, or a job has two.
+    #[error("reason of job {job} is out of order or given twice")]
+    ReasonOutOfOrder { job: JobId },
+    /// Another number of tasks waits.
+    #[error("job {job} is said to have {told} tasks waiting, and has {waiting}")]
+    ReasonCount { job: JobId, told: u32, waiting: u32 },
+    /// The tallies are not one for each alternative, in order.
+    #[error("job {job} with {alternatives} alternatives has tallies of {told:?}")]
+    TallyOfOther { job: JobId, alternatives: usize, told: Vec<u16> },
+    /// A tally does not count every node once.
+    #[error("tally of job {job}, alternative {alternative}, counts {told} nodes of {nodes}")]
+    TallySum { job: JobId, alternative: u16, told: u64, nodes: u64 },
+    /// The constraints of a tally are not ascending, or one is there twice.
+    #[error("tally of job {job}, alternative {alternative}, has {constraint:?} out of order")]
+    TallyOutOfOrder { job: JobId, alternative: u16, constraint: Constraint },
+    /// No node fell out at a constraint of a tally, or what was offered would have been enough.
+    #[error(
+        "tally of job {job}, alternative {alternative}, has {} nodes out at {:?} with {} asked and \
+         {} offered", told.nodes, told.constraint, told.asked, told.best
+    )]
+    TallyIdle { job: JobId, alternative: u16, told: FellOut },
+
+    /// A job waits for room, and there is room.
+    #[error(
+        "job {job} is said to find no room, and node {node} has room on {class} for alternative {alternative}"
+    )]
+    RoomUnused { job: JobId, alternative: u16, node: NodeId, class: ClassId },
+    /// Counting again comes to something else.
+    #[error(
+        "tally of job {job}, alternative {alternative}, at {:?}: told {}, {}, {}; counted {}, {}, {} \
+         (nodes, asked, best)",
+        counted.constraint, told.nodes, told.asked, told.best, counted.nodes, counted.asked,
+        counted.best
+    )]
+    TallyDiffers { job: JobId, alternative: u16, told: FellOut, counted: FellOut },
+    /// A job waits for a faster device until a time that has come.
+    #[error("job {job} is patient until {} µs, and it is {} µs", until.0, at.0)]
+    PatienceOver { job: JobId, until: Time, at: Time },
+    /// A job waits for a device that is no faster.
+    #[error("job {job} is patient for {best}, and is offered {offered}")]
+    PatienceForNoFaster { job: JobId, best: Span, offered: Span },
+    /// A job declines a device that has no room.
+    #[error("job {job} is said to decline class {class}, which has no room")]
+    PatienceWithoutRoom { job: JobId, class: ClassId },
+    /// A job is said to be offered less than it is.
+    #[error(
+        "job {job} is said to be offered {told} at best, and class {class} has room for {found}"
+    )]
+    PatienceOfferedFaster { job: JobId, class: ClassId, told: Span, found: Span },
+    /// A duration that follows from no alternative's declared rate on the class.
+    #[error("job {job} is said to take {told} on class {class}, which no declared rate gives")]
+    PatienceDuration { job: JobId, class: ClassId, told: Span },
+}
+
+/// A part of a grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// Cores, in thousandths.
+    Cores,
+    /// Memory, in bytes.
+    Memory,
+    /// The number of devices.
+    Devices,
+    /// The share of a device, in thousandths.
+    Share(DeviceIndex),
+    /// The memory of a device, in bytes.
+    DeviceMemory(DeviceIndex),
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cores => out.write_str("thousandths of a core"),
+            Self::Memory => out.write_str("bytes of memory"),
+            Self::Devices => out.write_str("devices"),
+            Self::Share(device) => write!(out, "thousandths of device {device}"),
+            Self::DeviceMemory(device) => write!(out, "bytes of the memory of device {device}"),
+        }
+    }
+}

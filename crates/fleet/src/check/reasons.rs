@@ -1,0 +1,289 @@
+//! Whether the reasons for waiting are true, by counting again on every node.
+//!
+//! The recount follows the definitions of [`crate::explanation`] literally: it
+//! walks the constraints in their order for every class on every node, once
+//! for each distinct list of alternatives.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Fault;
+use super::placements::{declared_rate, time_for};
+use crate::device::{DeviceClass, ShareRule};
+use crate::explanation::{Constraint, FellOut, Patience, Reason, Tally};
+use crate::id::{ClassId, NodeId};
+use crate::job::{Alternative, DeviceRequest, Job};
+use crate::node::{DeviceFree, Free, Node};
+use crate::plan::{Decision, Placement};
+use crate::snapshot::Snapshot;
+use crate::units::{Milli, Span};
+
+/// Every reason that is not true.
+pub(super) fn check(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
+    let left = left_after(snapshot, &decision.plan.placements);
+    let mut counts: BTreeMap<&[Alternative], Vec<Count>> = BTreeMap::new();
+    let mut faults = Vec::new();
+    for told in &decision.explanation.waiting {
+        let Some(waiting) = snapshot.backlog.get(&told.job) else { continue };
+        let job = &*waiting.job;
+        let counts = counts.entry(&job.alternatives).or_insert_with(|| {
+            job.alternatives.iter().map(|alternative| count(snapshot, &left, alternative)).collect()
+        });
+        match &*told.reason {
+            Reason::NoRoom(tallies) => check_no_room(job, tallies, counts, &mut faults),
+            Reason::Patience(patience) => {
+                check_patience(snapshot, (job, patience), counts, &mut faults);
+            }
+            Reason::Effort => {}
+        }
+    }
+    faults
+}
+
+/// What is free of every node once the plan is carried out. Runs that are told to stop still hold
+/// what they hold.
+fn left_after(snapshot: &Snapshot, placements: &[Placement]) -> Vec<Free> {
+    let mut left: Vec<Free> = snapshot.nodes.iter().map(|entry| entry.free.clone()).collect();
+    for placement in placements {
+        let Some(left) = left.get_mut(placement.node.index()) else { continue };
+        let grant = &placement.grant;
+        left.cores = left.cores.saturating_sub(grant.cores);
+        left.memory = left.memory.saturating_sub(grant.memory);
+        for held in &grant.devices {
+            if let Some(left) = left.devices.get_mut(held.device.index()) {
+                left.share = left.share.saturating_sub(held.share);
+                left.memory = left.memory.saturating_sub(held.memory);
+            }
+        }
+    }
+    left
+}
+
+/// What counting again came to for one alternative.
+#[derive(Default)]
+struct Count {
+    fell_out: BTreeMap<Constraint, FellOut>,
+    /// The classes with room, and the first node where.
+    room: BTreeMap<ClassId, NodeId>,
+}
+
+/// The first constraint that is not met, with what was asked and what is offered.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Unmet {
+    constraint: Constraint,
+    best: u64,
+    asked: u64,
+}
+
+fn count(snapshot: &Snapshot, left: &[Free], alternative: &Alternative) -> Count {
+    let mut count = Count::default();
+    for (entry, free) in snapshot.nodes.iter().zip(left) {
+        let place = Place { node: &entry.node, free, up: entry.up };
+        let Some(unmet) = speak(snapshot, alternative, &place, &mut count.room) else { continue };
+        let Unmet { constraint, asked, best } = unmet;
+        let counted = count.fell_out.entry(constraint).or_insert(FellOut {
+            constraint,
+            nodes: 0,
+            asked,
+            best,
+        });
+        counted.nodes += 1;
+        counted.best = counted.best.max(best);
+    }
+    count
+}
+
+/// A node with what is left of it.
+struct Place<'a> {
+    node: &'a Node,
+    free: &'a Free,
+    up: bool,
+}
+
+/// Where the node falls out, by the class that speaks for it; nothing where some class has room.
+fn speak(
+    snapshot: &Snapshot,
+    alternative: &Alternative,
+    place: &Place<'_>,
+    room: &mut BTreeMap<ClassId, NodeId>,
+) -> Option<Unmet> {
+    let node = place.node;
+    let classes: BTreeSet<ClassId> = match &alternative.request.devices {
+        None => BTreeSet::from([node.cpu]),
+        Some(_) => node.devices.iter().copied().collect(),
+    };
+    let mut furthest: Option<Unmet> = None;
+    let mut has_room = false;
+    for id in classes {
+        let class = snapshot.classes.get(id);
+        let walk = walk_node(alternative, place)
+            .and_then(|()| walk_class(alternative, class))
+            .and_then(|()| walk_amounts(alternative, id, place));
+        match walk {
+            Err(unmet) => furthest = furthest.max(Some(unmet)),
+            Ok(()) => {
+                room.entry(id).or_insert(node.id);
+                has_room = true;
+            }
+        }
+    }
+    if has_room { None } else { furthest.or_else(|| walk_bare(alternative, place).err()) }
+}
+
+/// A node that has no devices at all.
+fn walk_bare(alternative: &Alternative, place: &Place<'_>) -> Result<(), Unmet> {
+    walk_node(alternative, place)?;
+    match &alternative.request.devices {
+        Some(request) => met(Constraint::Kind(request.kind), false),
+        None => Ok(()),
+    }
+}
+
+fn walk_node(alternative: &Alternative, place: &Place<'_>) -> Result<(), Unmet> {
+    met(Constraint::Up, place.up)?;
+    let labels = &place.node.labels;
+    let carried = alternative.labels.iter().all(|(key, value)| labels.get(key) == Some(value));
+    met(Constraint::Labels, carried)
+}
+
+/// What the class alone decides.
+fn walk_class(alternative: &Alternative, class: &DeviceClass) -> Result<(), Unmet> {
+    if let Some(request) = &alternative.request.devices {
+        met(Constraint::Kind(request.kind), class.kind == request.kind)?;
+        let models = &request.models;
+        met(Constraint::Model, models.is_empty() || models.contains(&class.model))?;
+        enough(Constraint::DeviceMemory, request.memory.0, class.memory.0)?;
+        enough(Constraint::ComputeUnits, request.compute_units.into(), class.compute_units.into())?;
+        let capable = match &request.capability {
+            Some(capability) => class.capabilities.contains(capability),
+            None => true,
+        };
+        met(Constraint::Capability, capable)?;
+        let whole = request.share >= Milli::WHOLE;
+        met(Constraint::Sharing, whole || class.share != ShareRule::Exclusive)?;
+    }
+    met(Constraint::Rate, declared_rate(alternative, &class.model).is_some())
+}
+
+/// What the node has, and has free.
+fn walk_amounts(alternative: &Alternative, class: ClassId, place: &Place<'_>) -> Result<(), Unmet> {
+    let Place { node, free, .. } = place;
+    let request = &alternative.request;
+    enough(Constraint::Cores, request.cores.0, node.cores.0)?;
+    enough(Constraint::Memory, request.memory.0, node.memory.0)?;
+    let of_class: Vec<DeviceFree> = node
+        .devices
+        .iter()
+        .zip(&free.devices)
+        .filter(|(found, _)| **found == class)
+        .map(|(_, left)| *left)
+        .collect();
+    if let Some(devices) = &request.devices {
+        enough(Constraint::Devices, devices.count.into(), of_class.len() as u64)?;
+    }
+    enough(Constraint::FreeCores, request.cores.0, free.cores.0)?;
+    enough(Constraint::FreeMemory, request.memory.0, free.memory.0)?;
+    match &request.devices {
+        Some(devices) => walk_free_devices(devices, &of_class),
+        None => Ok(()),
+    }
+}
+
+fn walk_free_devices(request: &DeviceRequest, of_class: &[DeviceFree]) -> Result<(), Unmet> {
+    let wanted = u64::from(request.count);
+    let with_share: Vec<_> = of_class.iter().filter(|left| left.share >= request.share).collect();
+    if request.share >= Milli::WHOLE {
+        enough(Constraint::FreeDevices, wanted, with_share.len() as u64)?;
+    } else if (with_share.len() as u64) < wanted {
+        let best = of_class.iter().map(|left| u64::from(left.share.0)).max().unwrap_or(0);
+        let asked = request.share.0.into();
+        return Err(Unmet { constraint: Constraint::FreeShare, best, asked });
+    }
+    let with_memory = with_share.iter().filter(|left| left.memory >= request.memory).count();
+    if (with_memory as u64) < wanted {
+        let best = with_share.iter().map(|left| left.memory.0).max().unwrap_or(0);
+        let asked = request.memory.0;
+        return Err(Unmet { constraint: Constraint::FreeDeviceMemory, best, asked });
+    }
+    Ok(())
+}
+
+fn met(constraint: Constraint, is_met: bool) -> Result<(), Unmet> {
+    if is_met { Ok(()) } else { Err(Unmet { constraint, best: 0, asked: 1 }) }
+}
+
+fn enough(constraint: Constraint, asked: u64, best: u64) -> Result<(), Unmet> {
+    if best >= asked { Ok(()) } else { Err(Unmet { constraint, best, asked }) }
+}
+
+fn check_no_room(job: &Job, tallies: &[Tally], counts: &[Count], faults: &mut Vec<Fault>) {
+    for (alternative, count) in (0..=u16::MAX).zip(counts) {
+        let job = job.id;
+        if let Some((class, node)) = count.room.first_key_value() {
+            let (class, node) = (*class, *node);
+            faults.push(Fault::RoomUnused { job, alternative, node, class });
+        }
+        let told: BTreeMap<Constraint, FellOut> = tallies
+            .iter()
+            .filter(|tally| tally.alternative == alternative)
+            .flat_map(|tally| tally.fell_out.iter().map(|told| (told.constraint, *told)))
+            .collect();
+        let constraints: BTreeSet<_> = told.keys().chain(count.fell_out.keys()).collect();
+        for constraint in constraints {
+            let nothing = FellOut { constraint: *constraint, nodes: 0, asked: 0, best: 0 };
+            let told = *told.get(constraint).unwrap_or(&nothing);
+            let counted = *count.fell_out.get(constraint).unwrap_or(&nothing);
+            if told != counted {
+                faults.push(Fault::TallyDiffers { job, alternative, told, counted });
+            }
+        }
+    }
+}
+
+fn check_patience(
+    snapshot: &Snapshot,
+    (job, patience): (&Job, &Patience),
+    counts: &[Count],
+    faults: &mut Vec<Fault>,
+) {
+    let id = job.id;
+    let Patience { best, best_duration, offered, offered_duration, until } = *patience;
+    if until <= snapshot.at {
+        faults.push(Fault::PatienceOver { job: id, until, at: snapshot.at });
+    }
+    if best_duration >= offered_duration {
+        let (best, offered) = (best_duration, offered_duration);
+        faults.push(Fault::PatienceForNoFaster { job: id, best, offered });
+    }
+    let takes = |alternative: &Alternative, class: ClassId| -> Option<Span> {
+        let decides = |node: &Node| match &alternative.request.devices {
+            None => node.cpu == class,
+            Some(_) => node.devices.contains(&class),
+        };
+        snapshot.nodes.iter().find(|entry| decides(&entry.node))?;
+        let class = snapshot.classes.get(class);
+        walk_class(alternative, class).ok()?;
+        Some(time_for(job.work?, declared_rate(alternative, &class.model)?))
+    };
+    if !job.alternatives.iter().any(|other| takes(other, best) == Some(best_duration)) {
+        let (class, told) = (best, best_duration);
+        faults.push(Fault::PatienceDuration { job: id, class, told });
+    }
+    let offers: BTreeSet<(Span, ClassId)> = job
+        .alternatives
+        .iter()
+        .zip(counts)
+        .flat_map(|(alternative, count)| count.room.keys().map(move |class| (alternative, *class)))
+        .filter_map(|(alternative, class)| Some((takes(alternative, class)?, class)))
+        .collect();
+    if !offers.iter().any(|(_, class)| *class == offered) {
+        faults.push(Fault::PatienceWithoutRoom { job: id, class: offered });
+    } else if !offers.contains(&(offered_duration, offered)) {
+        let (class, told) = (offered, offered_duration);
+        faults.push(Fault::PatienceDuration { job: id, class, told });
+    } else if let Some((found, class)) =
+        offers.first().filter(|(found, _)| *found < offered_duration)
+    {
+        let (class, told, found) = (*class, offered_duration, *found);
+        faults.push(Fault::PatienceOfferedFaster { job: id, class, told, found });
+    }
+}

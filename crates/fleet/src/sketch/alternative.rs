@@ -1,0 +1,168 @@
+//! Alternatives of jobs, and placements that grant what one asks.
+
+use std::collections::BTreeMap;
+
+use super::line::Line;
+use super::{SketchError, WordFault};
+use crate::device::{Classes, DeviceKind};
+use crate::id::{Attempt, ClassId, DeviceIndex, RunId, TaskIndex};
+use crate::job::{Alternative, DeviceRequest, Job, Request};
+use crate::node::{DeviceGrant, Grant, Node};
+use crate::parse::ParseError;
+use crate::plan::Placement;
+use crate::units::Milli;
+
+/// Takes the words of one alternative.
+pub(super) fn alternative(
+    line: &mut Line<'_>,
+    classes: &Classes,
+) -> Result<Alternative, SketchError> {
+    let cores = line.quantity("cores")?;
+    let memory = line.quantity("mem")?.unwrap_or_default();
+    let devices = devices(line, classes)?;
+    if cores.is_none() && devices.is_none() {
+        return Err(line.fault(line.item(), WordFault::Missing { what: "cores= or a device" }));
+    }
+    let mut rates = BTreeMap::new();
+    for (model, rate) in line.prefixed("rate")? {
+        known_model(line, classes, model)?;
+        let rate = rate.parse().map_err(|source: ParseError| line.fault(rate, source.into()))?;
+        rates.insert(model.to_owned(), rate);
+    }
+    let request = Request { cores: cores.unwrap_or_default(), memory, devices };
+    Ok(Alternative { request, labels: labels(line)?, rates })
+}
+
+/// Takes the labels.
+pub(super) fn labels(line: &mut Line<'_>) -> Result<BTreeMap<String, String>, SketchError> {
+    let own = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+    Ok(line.prefixed("label")?.into_iter().map(own).collect())
+}
+
+fn devices(line: &mut Line<'_>, classes: &Classes) -> Result<Option<DeviceRequest>, SketchError> {
+    let mut asked: Option<(DeviceKind, u32)> = None;
+    for kind in DeviceKind::ALL.into_iter().filter(|kind| *kind != DeviceKind::Cpu) {
+        let Some(count) = line.number(kind.name())? else { continue };
+        if asked.is_some() {
+            return Err(line.fault(kind.name(), WordFault::Twice));
+        }
+        asked = Some((kind, count));
+    }
+    let share = line.quantity("share")?;
+    let memory = line.quantity("devmem")?;
+    let models = line.value("model")?;
+    let compute_units = line.number("units")?;
+    let capability = line.value("cap")?.map(str::to_owned);
+    let Some((kind, count)) = asked else {
+        let constrained = share.is_some() || memory.is_some() || compute_units.is_some();
+        if constrained || models.is_some() || capability.is_some() {
+            return Err(line.fault(line.item(), WordFault::WithoutDevice));
+        }
+        return Ok(None);
+    };
+    let share = share.unwrap_or(Milli::WHOLE);
+    if count == 0 || share.is_zero() || share > Milli::WHOLE {
+        let fault = WordFault::Malformed { what: "some of a device", example: "gpu=1 share=0.5" };
+        return Err(line.fault(kind.name(), fault));
+    }
+    if share < Milli::WHOLE && count > 1 {
+        return Err(line.fault("share", WordFault::ShareOfSeveral));
+    }
+    let models: Vec<_> = models.into_iter().flat_map(|models| models.split(',')).collect();
+    for model in &models {
+        known_model(line, classes, model)?;
+    }
+    Ok(Some(DeviceRequest {
+        kind,
+        count,
+        share,
+        memory: memory.unwrap_or_default(),
+        models: models.into_iter().map(str::to_owned).collect(),
+        compute_units: compute_units.unwrap_or_default(),
+        capability,
+    }))
+}
+
+/// The class of this model.
+pub(super) fn known_model(
+    line: &Line<'_>,
+    classes: &Classes,
+    model: &str,
+) -> Result<ClassId, SketchError> {
+    classes.find(model).ok_or_else(|| line.fault(model, WordFault::NotAbove { what: "class" }))
+}
+
+/// Reads `job/task.attempt`, with the job's name.
+pub(super) fn run_name<'a>(
+    line: &Line<'_>,
+    word: &'a str,
+) -> Result<(&'a str, TaskIndex, Attempt), SketchError> {
+    let split = || {
+        let (job, rest) = word.rsplit_once('/')?;
+        let (task, attempt) = rest.split_once('.')?;
+        Some((job, TaskIndex(task.parse().ok()?), Attempt(attempt.parse().ok()?)))
+    };
+    let fault = WordFault::Malformed { what: "a run", example: "train/0.0" };
+    split().ok_or_else(|| line.fault(word, fault))
+}
+
+/// Takes `alt=` and `dev=`, and places a run of the job on the node with what that asks.
+pub(super) fn placement(
+    line: &mut Line<'_>,
+    classes: &Classes,
+    (job, task, attempt): (&Job, TaskIndex, Attempt),
+    node: &Node,
+) -> Result<Placement, SketchError> {
+    if task.0 >= job.tasks {
+        let fault = WordFault::TaskUnknown { tasks: job.tasks };
+        return Err(line.fault(&task.to_string(), fault));
+    }
+    let index = line.number("alt")?.unwrap_or_default();
+    let alternative = job.alternatives.get(usize::from(index)).ok_or_else(|| {
+        let fault = WordFault::AlternativeUnknown { alternatives: job.alternatives.len() };
+        line.fault(&format!("alt={index}"), fault)
+    })?;
+    let devices = granted(line, alternative.request.devices.as_ref(), node)?;
+    let class = devices.first().map_or(node.cpu, |held| node.devices[held.device.index()]);
+    let model = &classes.get(class).model;
+    let rate = alternative
+        .rate(model)
+        .ok_or_else(|| line.fault(&node.name, WordFault::WithoutRate { model: model.clone() }))?;
+    let Request { cores, memory, .. } = alternative.request;
+    Ok(Placement {
+        run: RunId { job: job.id, task, attempt },
+        alternative: index,
+        node: node.id,
+        class,
+        grant: Grant { cores, memory, devices },
+        rate,
+        duration: job.work.and_then(|work| work.duration(rate)),
+    })
+}
+
+fn granted(
+    line: &mut Line<'_>,
+    request: Option<&DeviceRequest>,
+    node: &Node,
+) -> Result<Vec<DeviceGrant>, SketchError> {
+    let word = line.value("dev")?;
+    let asked = request.map_or(0, |request| request.count);
+    let mut held = Vec::new();
+    for index in word.into_iter().flat_map(|word| word.split(',')) {
+        let device = DeviceIndex(line.whole(index)?);
+        if device.index() >= node.devices.len() {
+            let fault = WordFault::DeviceUnknown { devices: node.devices.len() };
+            return Err(line.fault(index, fault));
+        }
+        held.extend(request.map(|request| DeviceGrant {
+            device,
+            share: request.share,
+            memory: request.memory,
+        }));
+    }
+    if held.len() != asked as usize || (request.is_none() && word.is_some()) {
+        let word = word.unwrap_or(line.item());
+        return Err(line.fault(word, WordFault::DeviceCount { asked }));
+    }
+    Ok(held)
+}
