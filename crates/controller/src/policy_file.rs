@@ -1,1 +1,217 @@
 //! Policies as files.
+//!
+//! In comes the text of a TOML file, out goes a [`Policy`] or a [`PolicyError`]
+//! that names file, line and word, and the valid word that is most like it.
+//! [`text`] is the way back, and [`SHIPPED`] holds the policies that come with
+//! the program. `docs/policies.md` describes the form for those who write it.
+//!
+//! Strict on purpose: a field that nothing would read is refused, so that a
+//! policy never says something that does not happen. Never touches the disk.
+
+mod error;
+mod nearest;
+mod table;
+mod text;
+mod weighting;
+
+use fleet::policy::{OrderKey, Pick, Scale, Weighting};
+use fleet::{Micro, Milli, Millijoules, Policy, Span};
+
+pub use error::{Place, PolicyError};
+pub use nearest::nearest;
+pub use text::text;
+
+use table::{Field, Source, Table};
+
+/// The version of the form that is read and written.
+pub const FORMAT: u32 = 1;
+
+/// The policies that come with the program, by name: Motley's own, then the baselines.
+pub const SHIPPED: &[(&str, &str)] = &[
+    ("default", include_str!("../policies/default.toml")),
+    ("by-utilisation", include_str!("../policies/by-utilisation.toml")),
+    ("round-robin", include_str!("../policies/round-robin.toml")),
+    ("priority", include_str!("../policies/priority.toml")),
+    ("fair-share", include_str!("../policies/fair-share.toml")),
+];
+
+/// What a scale is where the file does not say. Small against the jobs that clusters run: a minute
+/// of waiting, a tenth of a node, one device, the energy of one GPU in five minutes, one late job
+/// in twenty. Policies that do not weigh have it too, unread.
+pub const SCALE: Scale = Scale {
+    completion: Span::seconds(60),
+    utilisation: Milli(100),
+    fragmentation: Milli(1000),
+    energy: Millijoules(100_000_000),
+    deadline: Micro(50_000),
+};
+
+/// The shipped policy of this name.
+///
+/// # Panics
+/// Never: every shipped policy is read in a test.
+#[must_use]
+pub fn shipped(name: &str) -> Option<Policy> {
+    let (name, text) = SHIPPED.iter().find(|(shipped, _)| *shipped == name)?;
+    Some(read(name, text).expect("shipped policies are valid"))
+}
+
+/// The policy in `text`; `file` is what errors call it.
+///
+/// # Errors
+/// If the text is not a policy: the first thing that is wrong with it.
+pub fn read(file: &str, text: &str) -> Result<Policy, PolicyError> {
+    let source = Source { file, text };
+    let document = source.parse()?;
+    let table = Table::whole(source, &document);
+    read_format(&table)?;
+    table.accept(&FIELDS)?;
+    let pick = table.required("pick")?.one_of("pick", &PICKS)?;
+    let weighs = pick == Pick::Weighted;
+    if !weighs {
+        refuse_unread(&table, pick)?;
+    }
+    Ok(Policy {
+        name: read_name(&table.required("name")?)?,
+        description: match table.optional("description") {
+            Some(field) => field.string()?.to_owned(),
+            None => String::new(),
+        },
+        order: read_order(&table.required("order")?)?,
+        pick,
+        tiers: if weighs { read_tiers(&table)? } else { Vec::new() },
+        patience: read_patience(&table)?,
+        scale: match table.optional("scale") {
+            Some(field) => read_scale(&field.table()?)?,
+            None => SCALE,
+        },
+    })
+}
+
+/// What a key of the queue's order is called in files.
+#[must_use]
+pub fn order_key_name(key: OrderKey) -> &'static str {
+    name_of(key, &ORDER_KEYS)
+}
+
+/// What a way to pick is called in files.
+#[must_use]
+pub fn pick_name(pick: Pick) -> &'static str {
+    name_of(pick, &PICKS)
+}
+
+const FIELDS: [&str; 8] =
+    ["format", "name", "description", "order", "pick", "patience", "tier", "scale"];
+
+const PICKS: [(&str, Pick); 3] =
+    [("weighted", Pick::Weighted), ("rotation", Pick::Rotation), ("spread", Pick::Spread)];
+
+const ORDER_KEYS: [(&str, OrderKey); 3] = [
+    ("first-in", OrderKey::FirstIn),
+    ("priority", OrderKey::Priority),
+    ("fair-share", OrderKey::FairShare),
+];
+
+/// The most that a weight or the patience may be. Far more than anybody means, and small enough
+/// that no sum of weights and no product with a time can overflow.
+const FACTOR_MAX: Milli = Milli(1_000_000);
+
+fn name_of<T: PartialEq + Copy>(value: T, names: &[(&'static str, T)]) -> &'static str {
+    let named = names.iter().find(|(_, named)| *named == value);
+    named.expect("the table names every value").0
+}
+
+/// Before all else, so that a file of a later version is not blamed for its new fields.
+fn read_format(table: &Table<'_>) -> Result<(), PolicyError> {
+    let field = table.required("format")?;
+    if field.source_text() != FORMAT.to_string() {
+        return Err(PolicyError::Format {
+            at: field.place(),
+            found: field.source_text().to_owned(),
+            known: FORMAT,
+        });
+    }
+    Ok(())
+}
+
+fn refuse_unread(table: &Table<'_>, pick: Pick) -> Result<(), PolicyError> {
+    for name in ["tier", "patience", "scale"] {
+        if let Some(field) = table.optional(name) {
+            return Err(PolicyError::Unread {
+                at: field.place(),
+                field: name,
+                pick: pick_name(pick),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn read_name(field: &Field<'_>) -> Result<String, PolicyError> {
+    let name = field.string()?;
+    if name.trim().is_empty() || name.trim() != name || name.chars().any(char::is_control) {
+        return Err(field.wrong("a name on one line, without blanks around it"));
+    }
+    Ok(name.to_owned())
+}
+
+fn read_order(field: &Field<'_>) -> Result<Vec<OrderKey>, PolicyError> {
+    let mut order = Vec::new();
+    for item in field.items()? {
+        let key = item.one_of("order key", &ORDER_KEYS)?;
+        if order.contains(&key) {
+            return Err(PolicyError::Repeated {
+                at: item.place(),
+                field: "order",
+                word: order_key_name(key),
+            });
+        }
+        order.push(key);
+    }
+    if order.is_empty() {
+        return Err(field.wrong("a list of at least one key"));
+    }
+    Ok(order)
+}
+
+fn read_tiers(table: &Table<'_>) -> Result<Vec<Weighting>, PolicyError> {
+    let field = table.required("tier")?;
+    let items = field.items()?;
+    if !(1..=fleet::policy::TIERS_MAX).contains(&items.len()) {
+        return Err(PolicyError::TierCount { at: field.place(), found: items.len() });
+    }
+    items.iter().map(|item| weighting::read(&item.table()?)).collect()
+}
+
+fn read_patience(table: &Table<'_>) -> Result<Milli, PolicyError> {
+    match table.optional("patience") {
+        Some(field) => field.milli_within(Milli::ZERO, FACTOR_MAX, "at most 1000"),
+        None => Ok(Milli::ZERO),
+    }
+}
+
+fn read_scale(table: &Table<'_>) -> Result<Scale, PolicyError> {
+    table.accept(&fleet::policy::Objective::ALL.map(fleet::policy::Objective::name))?;
+    let mut scale = SCALE;
+    if let Some(field) = table.optional("completion") {
+        scale.completion = field.quantity(field.string()?)?;
+        field.refuse_zero(scale.completion.is_zero())?;
+    }
+    if let Some(field) = table.optional("utilisation") {
+        scale.utilisation = field.milli_within(Milli(1), Milli::WHOLE, "above 0 and at most 1")?;
+    }
+    if let Some(field) = table.optional("fragmentation") {
+        scale.fragmentation = field.milli_within(Milli(1), Milli(u32::MAX), "above 0")?;
+    }
+    if let Some(field) = table.optional("energy") {
+        scale.energy = field.quantity(field.string()?)?;
+        field.refuse_zero(scale.energy.is_zero())?;
+    }
+    if let Some(field) = table.optional("deadline") {
+        scale.deadline = field.probability()?;
+    }
+    Ok(scale)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,7 @@
-fn main() {}
+//! The program; everything is in the library beside it.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    motley::command::main()
+}

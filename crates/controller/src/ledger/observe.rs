@@ -190,13 +190,15 @@ impl Ledger {
     fn see_done(&mut self, id: RunId) {
         let held = self.release(id);
         let given_up = self.given_up.remove(&id);
-        let Some(run) = held.or(given_up) else { return };
-        if !self.jobs.contains_key(&id.job) {
+        let is_ours = self.jobs.contains_key(&id.job);
+        if !is_ours || (held.is_none() && given_up.is_none()) {
             return;
         }
+        // A run that was given up keeps its old stage and is not active: its task waits or went on.
+        let was_active = held.is_some_and(|run| is_active(&run));
         let other = self.active_run(id.job, id.task);
         let waits = self.is_waiting(id.job, id.task);
-        if is_active(&run) || other.is_some() || waits {
+        if was_active || other.is_some() || waits {
             self.remove_waiting(id.job, id.task);
             if let Some(other) = other {
                 self.set_stage(other, Stage::Stray);

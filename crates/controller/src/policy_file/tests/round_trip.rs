@@ -1,0 +1,77 @@
+//! Any policy that a file can hold is written so that it reads back equal.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn weights() -> impl Strategy<Value = Weights> {
+    proptest::array::uniform5(0..=1_000_000u32)
+        .prop_map(|weights| weights.map(Milli))
+        .prop_filter("some weight is above zero", |weights| weights.iter().any(|w| !w.is_zero()))
+}
+
+fn weighting() -> impl Strategy<Value = Weighting> {
+    let thresholds = (1..998u32)
+        .prop_flat_map(|low| (Just(low), low + 1..1000))
+        .prop_flat_map(|(low, high)| (Just(low), Just(high), 0..(high - low).div_ceil(2)));
+    let moving = (thresholds, weights(), weights(), weights()).prop_map(
+        |((low, high, hysteresis), below, between, above)| {
+            let [low, high, hysteresis] = [low, high, hysteresis].map(Milli);
+            Weighting::ByUtilisation(ByUtilisation { low, high, hysteresis, below, between, above })
+        },
+    );
+    prop_oneof![weights().prop_map(Weighting::Fixed), moving]
+}
+
+fn scale() -> impl Strategy<Value = Scale> {
+    let parts = (1..=u64::MAX, 1..=1000u32, 1..=u32::MAX, 1..=u128::MAX, 1..=1_000_000u32);
+    parts.prop_map(|(completion, utilisation, fragmentation, energy, deadline)| Scale {
+        completion: Span(completion),
+        utilisation: Milli(utilisation),
+        fragmentation: Milli(fragmentation),
+        energy: Millijoules(energy),
+        deadline: Micro(deadline),
+    })
+}
+
+/// Any policy that a file can hold.
+fn policy() -> impl Strategy<Value = Policy> {
+    let keys = vec![OrderKey::FirstIn, OrderKey::Priority, OrderKey::FairShare];
+    let order = proptest::sample::subsequence(keys, 1..=3).prop_shuffle();
+    let pick = prop_oneof![Just(Pick::Weighted), Just(Pick::Rotation), Just(Pick::Spread)];
+    let tiers = proptest::collection::vec(weighting(), 1..=4);
+    let head = ("[a-zé\"\\\\]{1,12}", any::<String>(), order, pick);
+    (head, tiers, 0..=1_000_000u32, scale()).prop_map(|(head, tiers, patience, scale)| {
+        let (name, description, order, pick) = head;
+        if pick == Pick::Weighted {
+            return Policy {
+                name,
+                description,
+                order,
+                pick,
+                tiers,
+                patience: Milli(patience),
+                scale,
+            };
+        }
+        let (tiers, patience) = (Vec::new(), Milli::ZERO);
+        Policy { name, description, order, pick, tiers, patience, scale: SCALE }
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_policy_that_is_written_reads_back_equal(policy in policy()) {
+        let written = text(&policy);
+        let again = read("p.toml", &written).map_err(|error| chain(&error));
+        prop_assert_eq!(again, Ok(policy), "{}", written);
+    }
+
+    #[test]
+    fn no_text_makes_reading_panic(
+        lines in proptest::collection::vec("[a-z]{1,8} = [\\[\\]{}\"a-z0-9.,= -]{0,12}", 0..6),
+    ) {
+        let _ = read("p.toml", &lines.join("\n"));
+        let _ = read("p.toml", &format!("{WEIGHTED}{}", lines.join("\n")));
+    }
+}

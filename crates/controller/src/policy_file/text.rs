@@ -1,0 +1,116 @@
+//! The way back: a policy as the text of a file.
+
+use std::fmt::Write as _;
+
+use fleet::policy::{ByUtilisation, Objective, Pick, Scale, Weighting, Weights};
+use fleet::{Micro, Millijoules, Policy, Span};
+
+use super::{FORMAT, order_key_name, pick_name};
+
+/// The text of a file that [`read`](super::read) reads as an equal policy.
+///
+/// Whatever the policy does not read is left out: a policy that does not weigh has no tiers,
+/// patience or scale in its file, and must hold [`SCALE`](super::SCALE) to be equal again.
+#[must_use]
+pub fn text(policy: &Policy) -> String {
+    let keys = policy.order.iter().map(|key| quote(order_key_name(*key)));
+    let mut lines = vec![format!("format = {FORMAT}"), format!("name = {}", quote(&policy.name))];
+    if !policy.description.is_empty() {
+        lines.push(format!("description = {}", quote(&policy.description)));
+    }
+    lines.push(format!("order = [{}]", keys.collect::<Vec<_>>().join(", ")));
+    lines.push(format!("pick = {}", quote(pick_name(policy.pick))));
+    if policy.pick == Pick::Weighted {
+        lines.push(format!("patience = {}", policy.patience));
+        for tier in &policy.tiers {
+            lines.push(String::new());
+            lines.extend(tier_lines(tier));
+        }
+        lines.push(String::new());
+        lines.extend(scale_lines(&policy.scale));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn tier_lines(tier: &Weighting) -> Vec<String> {
+    let heading = "[[tier]]".to_owned();
+    match tier {
+        Weighting::Fixed(fixed) => vec![
+            heading,
+            format!("rule = {}", quote("fixed")),
+            format!("weights = {}", weights(fixed)),
+        ],
+        Weighting::ByUtilisation(rule) => {
+            let ByUtilisation { low, high, hysteresis, below, between, above } = rule;
+            vec![
+                heading,
+                format!("rule = {}", quote("by-utilisation")),
+                format!("low = {low}"),
+                format!("high = {high}"),
+                format!("hysteresis = {hysteresis}"),
+                format!("below = {}", weights(below)),
+                format!("between = {}", weights(between)),
+                format!("above = {}", weights(above)),
+            ]
+        }
+    }
+}
+
+fn weights(weights: &Weights) -> String {
+    let weighed = Objective::ALL.into_iter().zip(weights).filter(|(_, weight)| !weight.is_zero());
+    let parts = weighed.map(|(objective, weight)| format!("{} = {weight}", objective.name()));
+    format!("{{ {} }}", parts.collect::<Vec<_>>().join(", "))
+}
+
+fn scale_lines(scale: &Scale) -> Vec<String> {
+    let Scale { completion, utilisation, fragmentation, energy, deadline } = *scale;
+    vec![
+        "[scale]".to_owned(),
+        format!("completion = {}", quote(&span(completion))),
+        format!("utilisation = {utilisation}"),
+        format!("fragmentation = {fragmentation}"),
+        format!("energy = {}", quote(&energy_text(energy))),
+        format!("deadline = {}", millionths(deadline)),
+    ]
+}
+
+fn millionths(value: Micro) -> String {
+    let decimal = format!("{}.{:06}", value.0 / 1_000_000, value.0 % 1_000_000);
+    decimal.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The span exactly, unlike its `Display`, which is for people.
+fn span(span: Span) -> String {
+    match span.0 {
+        micros if micros % 1_000_000 == 0 => format!("{}s", micros / 1_000_000),
+        micros if micros % 1000 == 0 => format!("{}ms", micros / 1000),
+        micros => format!("{micros}us"),
+    }
+}
+
+fn energy_text(energy: Millijoules) -> String {
+    match energy.0 {
+        milli if milli % 1_000_000 == 0 => format!("{}kJ", milli / 1_000_000),
+        milli if milli % 1000 == 0 => format!("{}J", milli / 1000),
+        milli => format!("{milli}mJ"),
+    }
+}
+
+/// A TOML string on one line.
+fn quote(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            letter if letter.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(letter));
+            }
+            letter => quoted.push(letter),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

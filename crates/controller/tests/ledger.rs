@@ -1,0 +1,400 @@
+//! What the ledger makes of observations, through whole turns.
+
+use std::sync::Arc;
+
+use controller::{Drift, Ledger, Request, TaskTally, Turn, turn};
+use fleet::snapshot::Parts;
+use fleet::{
+    Decision, Explanation, Extent, Job, JobId, NodeId, NodeSight, Observation, Outcome, Plan,
+    Policy, Receipt, Refusal, RunId, RunSight, RunState, Snapshot, Stage, Time, sketch,
+};
+use planner::{Effort, Scratch};
+
+/// Two nodes; the job's only task fits on either, and goes to the first.
+const SKETCH: &str = "
+    class epyc cpu
+    node a cores=4 mem=8Gi
+    node b cores=4 mem=8Gi
+    job train work=100 cores=3
+    job other tasks=3 work=100 cores=3
+";
+
+/// A ledger in a world that is told line by line.
+struct World {
+    ledger: Ledger,
+    parts: Parts,
+    now: u64,
+    /// The last snapshot that was planned from.
+    sealed: Option<Snapshot>,
+}
+
+impl World {
+    /// Both nodes are up, and the job called `train` was submitted and ordered.
+    fn with_train() -> (Self, RunId) {
+        let mut world = Self::empty();
+        let turn = world.submit(0);
+        let run = turn.orders[0].run;
+        assert_eq!(turn.orders.len(), 1);
+        (world, run)
+    }
+
+    fn empty() -> Self {
+        let parts = sketch::parts(SKETCH).expect("the sketch can be read");
+        Self { ledger: Ledger::new(), parts, now: 0, sealed: None }
+    }
+
+    fn job(&self, index: usize) -> Arc<Job> {
+        Arc::clone(&self.parts.backlog[index].job)
+    }
+
+    fn submit(&mut self, index: usize) -> Turn {
+        let job = self.job(index);
+        let up = vec![self.up(0), self.up(1)];
+        self.turn(Extent::Changes, up, Vec::new(), Vec::new(), vec![Request::Submit(job)])
+    }
+
+    fn up(&self, node: usize) -> NodeSight {
+        NodeSight::Up(Arc::new(self.parts.nodes[node].0.clone()))
+    }
+
+    /// Sees nodes and runs.
+    fn see(&mut self, nodes: Vec<NodeSight>, runs: Vec<RunSight>) -> Turn {
+        self.turn(Extent::Changes, nodes, runs, Vec::new(), Vec::new())
+    }
+
+    fn refuse(&mut self, run: RunId, refusal: Refusal) -> Turn {
+        let outcome = Outcome::Refused(refusal);
+        let receipt = Receipt { run, generation: self.ledger.generation(), outcome };
+        self.turn(Extent::Changes, Vec::new(), Vec::new(), vec![receipt], Vec::new())
+    }
+
+    fn turn(
+        &mut self,
+        extent: Extent,
+        nodes: Vec<NodeSight>,
+        runs: Vec<RunSight>,
+        receipts: Vec<Receipt>,
+        requests: Vec<Request>,
+    ) -> Turn {
+        self.turn_with(extent, (nodes, runs, receipts), requests, |snapshot, policy, effort| {
+            planner::plan(snapshot, policy, effort, &mut Scratch::default())
+        })
+    }
+
+    fn turn_with(
+        &mut self,
+        extent: Extent,
+        (nodes, runs, receipts): (Vec<NodeSight>, Vec<RunSight>, Vec<Receipt>),
+        requests: Vec<Request>,
+        mut planning: impl FnMut(&Snapshot, &Policy, Effort) -> Decision,
+    ) -> Turn {
+        self.now += 1;
+        let at = Time::seconds(self.now);
+        let classes = Arc::new(self.parts.classes.clone());
+        let observation = Observation { at, extent, classes, nodes, runs, receipts };
+        let mut sealed = None;
+        let turn = turn(
+            &mut self.ledger,
+            &observation,
+            requests,
+            &policy(),
+            Effort::DEFAULT,
+            &mut |snapshot, policy, effort| {
+                sealed = Some(snapshot.clone());
+                planning(snapshot, policy, effort)
+            },
+        );
+        self.sealed = sealed;
+        turn
+    }
+
+    /// How a run is, by its order.
+    fn sight(&self, run: RunId, node: u32, state: fn(Time) -> RunState) -> RunSight {
+        let alternative = &self.parts.backlog[0].job.alternatives[0];
+        let grant = fleet::Grant { cores: alternative.request.cores, ..fleet::Grant::default() };
+        RunSight { run, node: NodeId(node), grant, state: state(Time::seconds(self.now)) }
+    }
+
+    fn tally(&self, job: u64) -> (u32, u32, u32) {
+        let tally = self.ledger.tally(JobId(job)).expect("the job was submitted");
+        let TaskTally { waiting, running, done } = tally;
+        (waiting, running, done)
+    }
+
+    fn stage(&self, run: RunId) -> Option<Stage> {
+        self.ledger.runs().find(|held| held.id() == run).map(|held| held.stage)
+    }
+}
+
+/// Nodes by the lowest id.
+fn policy() -> Policy {
+    use fleet::policy::{Pick, Scale};
+    use fleet::{Micro, Milli, Millijoules, Span};
+    Policy {
+        name: "first".to_owned(),
+        description: String::new(),
+        order: Vec::new(),
+        pick: Pick::Spread,
+        tiers: Vec::new(),
+        patience: Milli::ZERO,
+        scale: Scale {
+            completion: Span::seconds(60),
+            utilisation: Milli(100),
+            fragmentation: Milli(1000),
+            energy: Millijoules(1),
+            deadline: Micro(1),
+        },
+    }
+}
+
+fn attempt(run: RunId, attempt: u32) -> RunId {
+    RunId { attempt: fleet::Attempt(attempt), ..run }
+}
+
+const LOST_A: NodeSight = NodeSight::Lost(NodeId(0));
+const LOST_B: NodeSight = NodeSight::Lost(NodeId(1));
+
+/// The job's first attempt was lost with node a, and its second was ordered on node b.
+fn restarted() -> (World, RunId, RunId) {
+    let (mut world, first) = World::with_train();
+    let running = world.sight(first, 0, RunState::Running);
+    world.see(Vec::new(), vec![running]);
+    let turn = world.see(vec![LOST_A], Vec::new());
+    let second = turn.orders[0].run;
+    assert_eq!(second, attempt(first, 1));
+    (world, first, second)
+}
+
+#[test]
+fn a_job_that_is_submitted_runs_and_ends() {
+    let (mut world, run) = World::with_train();
+    assert_eq!((world.tally(0), world.stage(run)), ((0, 1, 0), Some(Stage::Ordered)));
+    let running = world.sight(run, 0, RunState::Running);
+    assert!(world.see(Vec::new(), vec![running]).drifts.is_empty());
+    assert_eq!(world.stage(run), Some(Stage::Running));
+    let done = world.sight(run, 0, RunState::Done);
+    world.see(Vec::new(), vec![done]);
+    assert_eq!((world.tally(0), world.stage(run)), ((0, 0, 1), None));
+    let idle = world.sealed.expect("a turn seals");
+    assert_eq!(idle.held, fleet::snapshot::Amounts::default());
+    assert!(idle.tenants.is_empty() && idle.backlog.is_empty());
+}
+
+#[test]
+fn submitting_twice_is_submitting_once() {
+    let (mut world, _) = World::with_train();
+    assert!(world.submit(0).orders.is_empty());
+    assert_eq!(world.tally(0), (0, 1, 0));
+    assert_eq!(world.ledger.jobs().count(), 1);
+    assert_eq!(world.ledger.tally(JobId(7)), None);
+}
+
+#[test]
+fn a_task_on_a_lost_node_waits_for_its_next_attempt() {
+    let (mut world, run) = World::with_train();
+    let turn = world.see(vec![LOST_A, LOST_B], Vec::new());
+    assert!(turn.orders.is_empty());
+    assert_eq!(world.tally(0), (1, 0, 0));
+    let sealed = world.sealed.as_ref().expect("a turn seals");
+    let next: Vec<_> = sealed.backlog[&JobId(0)].tasks().collect();
+    assert_eq!(next, [(run.task, fleet::Attempt(1))]);
+    assert_eq!(sealed.capacity, fleet::snapshot::Amounts::default());
+}
+
+#[test]
+fn a_run_that_comes_back_while_its_task_waits_is_taken_back() {
+    let (mut world, run) = World::with_train();
+    world.see(vec![LOST_A, LOST_B], Vec::new());
+    let (up, running) = (world.up(0), world.sight(run, 0, RunState::Running));
+    let turn = world.see(vec![up], vec![running]);
+    assert_eq!(turn.drifts, [Drift::Recovered(run, NodeId(0))]);
+    assert!(turn.orders.is_empty());
+    assert_eq!((world.tally(0), world.stage(run)), ((0, 1, 0), Some(Stage::Running)));
+}
+
+#[test]
+fn a_run_that_comes_back_after_its_task_went_on_is_stopped() {
+    let (mut world, first, second) = restarted();
+    let (up, running) = (world.up(0), world.sight(first, 0, RunState::Running));
+    let turn = world.see(vec![up], vec![running]);
+    assert_eq!(turn.drifts, [Drift::Stray(first, NodeId(0))]);
+    assert_eq!(turn.orders.len(), 1);
+    assert_eq!(turn.orders[0].run, first);
+    assert_eq!(world.stage(first), Some(Stage::Stopping));
+    assert_eq!(world.tally(0), (0, 1, 0));
+    let stopped = world.sight(first, 0, RunState::Stopped);
+    world.see(Vec::new(), vec![stopped]);
+    assert_eq!((world.stage(first), world.stage(second)), (None, Some(Stage::Ordered)));
+    assert_eq!(world.tally(0), (0, 1, 0));
+}
+
+#[test]
+fn a_node_that_comes_back_without_its_run_leaves_the_task_waiting() {
+    let (mut world, run) = World::with_train();
+    world.see(vec![LOST_A, LOST_B], Vec::new());
+    let up = world.up(0);
+    let turn = world.see(vec![up], Vec::new());
+    assert!(turn.drifts.is_empty());
+    assert_eq!(turn.orders[0].run, attempt(run, 1));
+}
+
+#[test]
+fn a_task_counts_once_when_its_stray_ends_first() {
+    let (mut world, first, second) = restarted();
+    let (up, running) = (world.up(0), world.sight(first, 0, RunState::Running));
+    world.see(vec![up], vec![running]);
+    let done = world.sight(first, 0, RunState::Done);
+    let turn = world.see(Vec::new(), vec![done]);
+    assert_eq!(world.tally(0), (0, 0, 1));
+    assert_eq!(turn.orders[0].run, second);
+    let done = world.sight(second, 1, RunState::Done);
+    world.see(Vec::new(), vec![done]);
+    assert_eq!((world.tally(0), world.ledger.runs().count()), ((0, 0, 1), 0));
+}
+
+#[test]
+fn a_task_counts_once_when_an_attempt_given_up_ends_after_the_next_one() {
+    let (mut world, first, second) = restarted();
+    let done = world.sight(second, 1, RunState::Done);
+    world.see(Vec::new(), vec![done]);
+    assert_eq!(world.tally(0), (0, 0, 1));
+    let (up, done) = (world.up(0), world.sight(first, 0, RunState::Done));
+    world.see(vec![up], vec![done]);
+    assert_eq!(world.tally(0), (0, 0, 1));
+}
+
+#[test]
+fn an_attempt_given_up_that_ends_spares_the_one_that_waits() {
+    let (mut world, run) = World::with_train();
+    world.see(vec![LOST_A, LOST_B], Vec::new());
+    let (up, done) = (world.up(0), world.sight(run, 0, RunState::Done));
+    let turn = world.see(vec![up], vec![done]);
+    assert!(turn.orders.is_empty());
+    assert_eq!(world.tally(0), (0, 0, 1));
+}
+
+#[test]
+fn a_task_counts_once_though_its_end_is_seen_twice() {
+    let (mut world, run) = World::with_train();
+    let done = world.sight(run, 0, RunState::Done);
+    world.see(Vec::new(), vec![done.clone(), done.clone()]);
+    world.see(Vec::new(), vec![done]);
+    assert_eq!(world.tally(0), (0, 0, 1));
+}
+
+#[test]
+fn a_refused_start_waits_for_its_next_attempt() {
+    let (mut world, run) = World::with_train();
+    let turn = world.refuse(run, Refusal::Engine);
+    assert_eq!(turn.orders[0].run, attempt(run, 1));
+    assert_eq!((world.stage(run), world.tally(0)), (None, (0, 1, 0)));
+}
+
+#[test]
+fn a_refusal_of_an_older_order_changes_nothing() {
+    let (mut world, run) = World::with_train();
+    let outcome = Outcome::Refused(Refusal::NoRoom);
+    let stale = Receipt { run, generation: fleet::Generation(0), outcome };
+    world.turn(Extent::Changes, Vec::new(), Vec::new(), vec![stale], Vec::new());
+    assert_eq!(world.stage(run), Some(Stage::Ordered));
+}
+
+#[test]
+fn a_refused_stop_is_ordered_again_unless_there_is_nothing_to_stop() {
+    let (mut world, first, _) = restarted();
+    let (up, running) = (world.up(0), world.sight(first, 0, RunState::Running));
+    world.see(vec![up], vec![running]);
+    let turn = world.refuse(first, Refusal::Engine);
+    assert_eq!((turn.orders.len(), turn.orders[0].run), (1, first));
+    assert!(world.refuse(first, Refusal::UnknownRun).orders.is_empty());
+    assert_eq!(world.stage(first), None);
+}
+
+#[test]
+fn a_run_that_a_full_observation_does_not_name_has_vanished() {
+    let (mut world, run) = World::with_train();
+    let running = world.sight(run, 0, RunState::Running);
+    world.see(Vec::new(), vec![running]);
+    let up = vec![world.up(0), world.up(1)];
+    let turn = world.turn(Extent::Full, up, Vec::new(), Vec::new(), Vec::new());
+    assert_eq!(turn.drifts, [Drift::Vanished(run, NodeId(0))]);
+    assert_eq!(turn.orders[0].run, attempt(run, 1));
+}
+
+#[test]
+fn a_full_observation_leaves_alone_what_was_only_just_ordered() {
+    let (mut world, run) = World::with_train();
+    let up = vec![world.up(0), world.up(1)];
+    let turn = world.turn(Extent::Full, up, Vec::new(), Vec::new(), Vec::new());
+    assert!(turn.drifts.is_empty() && turn.orders.is_empty());
+    assert_eq!(world.stage(run), Some(Stage::Ordered));
+}
+
+#[test]
+fn a_node_that_a_full_observation_does_not_name_is_lost() {
+    let (mut world, run) = World::with_train();
+    let up = vec![world.up(1)];
+    let turn = world.turn(Extent::Full, up, Vec::new(), Vec::new(), Vec::new());
+    assert_eq!(turn.orders[0].run, attempt(run, 1));
+    assert!(!world.ledger.nodes().next().expect("two nodes").up);
+}
+
+#[test]
+fn a_run_that_nobody_ordered_is_stopped() {
+    let (mut world, _) = World::with_train();
+    let unknown = RunId { job: JobId(77), ..RunId::default() };
+    let running = world.sight(unknown, 1, RunState::Running);
+    let turn = world.see(Vec::new(), vec![running]);
+    assert_eq!(turn.drifts, [Drift::Unknown(unknown, NodeId(1))]);
+    assert_eq!(turn.orders[0].run, unknown);
+    let stopped = world.sight(unknown, 1, RunState::Stopped);
+    world.see(Vec::new(), vec![stopped]);
+    assert_eq!(world.stage(unknown), None);
+}
+
+#[test]
+fn a_run_for_which_there_is_no_room_is_named_and_left_alone() {
+    let (mut world, _) = World::with_train();
+    let unknown = RunId { job: JobId(77), ..RunId::default() };
+    let running = world.sight(unknown, 0, RunState::Running);
+    let turn = world.see(Vec::new(), vec![running]);
+    assert_eq!(turn.drifts, [Drift::Overfull(unknown, NodeId(0))]);
+    assert!(turn.orders.is_empty());
+}
+
+#[test]
+fn a_faulty_plan_gives_no_orders_and_changes_nothing() {
+    let mut world = World::empty();
+    let up = vec![world.up(0), world.up(1)];
+    let submit = vec![Request::Submit(world.job(0))];
+    let forgets = |snapshot: &Snapshot, _: &Policy, _: Effort| Decision {
+        plan: Plan { serial: snapshot.serial, ..Plan::default() },
+        explanation: Explanation::default(),
+    };
+    let sights = (up, Vec::new(), Vec::new());
+    let turn = world.turn_with(Extent::Full, sights, submit, forgets);
+    assert!(!turn.faults.is_empty() && turn.orders.is_empty());
+    assert_eq!(turn.snapshot, world.sealed);
+    assert_eq!((world.tally(0), world.ledger.generation().0), ((1, 0, 0), 0));
+    assert_eq!(world.see(Vec::new(), Vec::new()).orders.len(), 1);
+}
+
+#[test]
+fn the_generation_rises_only_with_orders() {
+    let (mut world, run) = World::with_train();
+    assert_eq!(world.ledger.generation().0, 1);
+    world.see(Vec::new(), Vec::new());
+    assert_eq!(world.ledger.generation().0, 1);
+    let turn = world.refuse(run, Refusal::Engine);
+    assert_eq!((turn.orders[0].generation.0, world.ledger.generation().0), (2, 2));
+}
+
+#[test]
+fn tasks_of_an_array_are_started_one_by_one_and_add_up() {
+    let mut world = World::empty();
+    let turn = world.submit(1);
+    assert_eq!((turn.orders.len(), world.tally(1)), (2, (1, 2, 0)));
+    let done = world.sight(turn.orders[0].run, 0, RunState::Done);
+    world.see(Vec::new(), vec![done]);
+    assert_eq!(world.tally(1), (0, 2, 1));
+}

@@ -1,0 +1,30 @@
+//! The commands: from arguments to exit status.
+
+mod completions;
+pub mod policy;
+pub mod simulate;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::{Arguments, Command};
+use crate::out;
+
+/// Runs the program. Exit status 0: done; 1: failed; 2: the command line is wrong.
+#[must_use]
+pub fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Simulate(args) => simulate::run(&args),
+        Command::Policy(args) => policy::run(args),
+        Command::Completions { shell } => completions::run(shell),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if out::is_gone(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            out::print_error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! The program `motley`: commands and rendering.
+//!
+//! Commands ([`args`], [`command`]) turn words into typed input for the other
+//! crates; [`render`] turns typed results into words; only [`out`] prints.
+
+#![warn(missing_docs)]
+
+pub mod args;
+pub mod command;
+pub mod render;
+pub mod out;

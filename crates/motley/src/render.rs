@@ -1,0 +1,82 @@
+//! Words for typed results.
+//!
+//! In come explanations and policies, out come sentences and tables for
+//! operators. Everything is bounded: long lists end in how many more there
+//! are, long names are clipped. Nothing here decides or prints.
+
+mod choice;
+mod reason;
+mod words;
+pub mod simulation;
+
+use comfy_table::{Table, presets};
+use controller::policy_file;
+use fleet::{ClassId, Classes, NodeId, Policy, Snapshot};
+
+pub use choice::{Placed, placed};
+pub use reason::{reason, waiting};
+
+/// What nodes and device classes are called.
+#[derive(Clone, Debug)]
+pub struct Names<'a> {
+    /// The device classes.
+    pub classes: &'a Classes,
+    /// The names of the nodes, by position.
+    pub nodes: Vec<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    /// The names in a snapshot.
+    #[must_use]
+    pub fn of(snapshot: &'a Snapshot) -> Self {
+        let nodes = snapshot.nodes.iter().map(|entry| entry.node.name.as_str()).collect();
+        Self { classes: &snapshot.classes, nodes }
+    }
+
+    fn node(&self, id: NodeId) -> String {
+        match self.nodes.get(id.index()) {
+            Some(name) => words::clip(name),
+            None => id.to_string(),
+        }
+    }
+
+    fn model(&self, id: ClassId) -> String {
+        match self.classes.0.get(id.index()) {
+            Some(class) => words::clip(&class.model),
+            None => id.to_string(),
+        }
+    }
+}
+
+/// A table of policies.
+#[must_use]
+pub fn policies(policies: &[Policy]) -> String {
+    let mut table = plain_table();
+    table.set_header(["name", "order", "pick", "description"]);
+    for policy in policies {
+        let order: Vec<_> =
+            policy.order.iter().map(|key| policy_file::order_key_name(*key)).collect();
+        table.add_row([
+            policy.name.clone(),
+            order.join(", "),
+            policy_file::pick_name(policy.pick).to_owned(),
+            policy.description.clone(),
+        ]);
+    }
+    lines_of(&table)
+}
+
+/// A table without lines, for terminals, files and pipes alike.
+fn plain_table() -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table
+}
+
+/// The table's lines, without blanks at either end.
+fn lines_of(table: &Table) -> String {
+    table.lines().map(|line| format!("{}\n", line.trim())).collect()
+}
+
+#[cfg(test)]
+mod tests;

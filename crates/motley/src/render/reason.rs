@@ -1,0 +1,151 @@
+//! Why a job waits, in words.
+
+use fleet::explanation::{Constraint, FellOut, Patience, StillWaiting, Tally};
+use fleet::{Alternative, Bytes, DeviceKind, Job, MilliCores, Reason, Span};
+
+use super::{Names, words};
+
+/// The most alternatives whose tallies are told.
+const TALLIES_MAX: usize = 3;
+
+/// The most groups of nodes told for one alternative.
+const GROUPS_MAX: usize = 6;
+
+/// The job's name and [`reason`]: `train (4 tasks) waits: no node has room. …`
+#[must_use]
+pub fn waiting(names: &Names<'_>, job: &Job, still: &StillWaiting) -> String {
+    let tasks = match still.tasks {
+        1 => String::new(),
+        tasks => format!(" ({tasks} tasks)"),
+    };
+    format!("{}{tasks} {}", words::clip(&job.name), reason(names, job, &still.reason))
+}
+
+/// Why the job waits: `waits: no node has room. 12 of 20 nodes: no GPU of model A100; …`
+#[must_use]
+pub fn reason(names: &Names<'_>, job: &Job, reason: &Reason) -> String {
+    match reason {
+        Reason::NoRoom(tallies) => no_room(job, tallies),
+        Reason::Patience(patience) => for_faster(names, patience),
+        Reason::Effort => "waits: the effort of this plan ran out before its turn.".to_owned(),
+    }
+}
+
+fn no_room(job: &Job, tallies: &[Tally]) -> String {
+    let lasting = |tally: &Tally| tally.fell_out.iter().all(|group| group.constraint.is_lasting());
+    let mut sentences = vec![match tallies.iter().all(lasting) {
+        true => "waits: no node of this fleet could ever run it.".to_owned(),
+        false => "waits: no node has room.".to_owned(),
+    }];
+    for tally in tallies.iter().take(TALLIES_MAX) {
+        let Some(alternative) = job.alternatives.get(usize::from(tally.alternative)) else {
+            continue;
+        };
+        let groups = groups(alternative, &tally.fell_out);
+        sentences.push(match tallies.len() {
+            0 | 1 => format!("{groups}."),
+            _ => format!("As {}: {groups}.", words::request(alternative)),
+        });
+    }
+    if let more @ 1.. = tallies.len().saturating_sub(TALLIES_MAX) {
+        sentences
+            .push(format!("So it is with {}.", words::count(more as u64, "other alternative")));
+    }
+    sentences.join(" ")
+}
+
+/// Largest groups first, ties in the order in which constraints are asked.
+fn groups(alternative: &Alternative, fell_out: &[FellOut]) -> String {
+    let all: u64 = fell_out.iter().map(|group| u64::from(group.nodes)).sum();
+    let mut largest: Vec<_> = fell_out.iter().filter(|group| group.nodes > 0).collect();
+    largest.sort_by_key(|group| (std::cmp::Reverse(group.nodes), group.constraint));
+    let rest = largest.split_off(largest.len().min(GROUPS_MAX));
+    let mut phrases: Vec<_> = largest
+        .iter()
+        .enumerate()
+        .map(|(position, group)| match position {
+            0 => format!(
+                "{} of {}: {}",
+                group.nodes,
+                words::count(all, "node"),
+                unmet(alternative, group)
+            ),
+            _ => format!("{}: {}", group.nodes, unmet(alternative, group)),
+        })
+        .collect();
+    if !rest.is_empty() {
+        let nodes: u64 = rest.iter().map(|group| u64::from(group.nodes)).sum();
+        phrases.push(format!("{nodes}: other reasons"));
+    }
+    match phrases.is_empty() {
+        true => "the fleet has no nodes".to_owned(),
+        false => phrases.join("; "),
+    }
+}
+
+/// What the nodes of a group lack.
+fn unmet(alternative: &Alternative, group: &FellOut) -> String {
+    let FellOut { constraint, asked, best, .. } = *group;
+    let devices = alternative.request.devices.as_ref();
+    let kind = words::kind(devices.map_or(DeviceKind::Cpu, |devices| devices.kind));
+    match constraint {
+        Constraint::Up => "lost".to_owned(),
+        Constraint::Labels => format!("without label {}", labels(alternative)),
+        Constraint::Kind(kind) => format!("no {}", words::kind(kind)),
+        Constraint::Model => {
+            format!("no {kind}{}", devices.map(words::of_models).unwrap_or_default())
+        }
+        Constraint::DeviceMemory => {
+            format!("{kind} memory {} of {} asked", Bytes(best), Bytes(asked))
+        }
+        Constraint::ComputeUnits => format!("{kind} compute units {best} of {asked} asked"),
+        Constraint::Capability => format!("no {kind} with {}", capability(alternative)),
+        Constraint::Sharing => format!("{kind} cannot be shared"),
+        Constraint::Rate => format!("no rate declared for its {kind} model"),
+        Constraint::Cores => format!("cores {} of {} asked", thousandths(best), thousandths(asked)),
+        Constraint::Memory => format!("memory {} of {} asked", Bytes(best), Bytes(asked)),
+        Constraint::Devices => format!("{kind}s {best} of {asked} asked"),
+        Constraint::FreeCores => {
+            format!("free cores {} of {} asked", thousandths(best), thousandths(asked))
+        }
+        Constraint::FreeMemory => format!("free memory {} of {} asked", Bytes(best), Bytes(asked)),
+        Constraint::FreeDevices => format!("free {kind}s {best} of {asked} asked"),
+        Constraint::FreeShare => {
+            format!(
+                "free share of one {kind} {} of {} asked",
+                thousandths(best),
+                thousandths(asked)
+            )
+        }
+        Constraint::FreeDeviceMemory => {
+            format!("free {kind} memory {} of {} asked", Bytes(best), Bytes(asked))
+        }
+    }
+}
+
+/// Cores or a share, as a decimal.
+fn thousandths(of: u64) -> MilliCores {
+    MilliCores(of)
+}
+
+fn labels(alternative: &Alternative) -> String {
+    let pairs =
+        alternative.labels.iter().map(|(key, value)| words::clip(&format!("{key}={value}")));
+    words::list(&pairs.collect::<Vec<_>>(), " and ")
+}
+
+fn capability(alternative: &Alternative) -> String {
+    let devices = alternative.request.devices.as_ref();
+    let name = devices.and_then(|devices| devices.capability.as_deref());
+    words::clip(name.unwrap_or("the capability"))
+}
+
+fn for_faster(names: &Names<'_>, patience: &Patience) -> String {
+    let Patience { best, best_duration, offered, offered_duration, until } = *patience;
+    let (best, offered) = (names.model(best), names.model(offered));
+    format!(
+        "waits: better later on {best} ({best_duration}) than now on {offered} ({offered_duration}); \
+         takes {offered} at {}.",
+        Span(until.0)
+    )
+}

@@ -1,0 +1,277 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use fleet::explanation::{
+    Choice, Constraint, FellOut, Patience, RunnerUp, Score, StillWaiting, Tally, TierInForce,
+};
+use fleet::*;
+
+use super::*;
+
+fn class(model: &str, kind: DeviceKind) -> DeviceClass {
+    DeviceClass {
+        model: model.to_owned(),
+        kind,
+        memory: Bytes::ZERO,
+        compute_units: 0,
+        capabilities: Default::default(),
+        share: ShareRule::Exclusive,
+        power: Power::default(),
+    }
+}
+
+fn classes() -> Classes {
+    let gpu = DeviceKind::Gpu;
+    Classes(vec![class("A100", gpu), class("V100", gpu), class("EPYC", DeviceKind::Cpu)])
+}
+
+fn names(classes: &Classes) -> Names<'_> {
+    Names { classes, nodes: vec!["a100-1", "v100-2", "cpu-3"] }
+}
+
+fn gpus(count: u32, models: &[&str]) -> Alternative {
+    let devices = DeviceRequest {
+        kind: DeviceKind::Gpu,
+        count,
+        share: Milli::WHOLE,
+        memory: Bytes::ZERO,
+        models: models.iter().map(|model| (*model).to_owned()).collect(),
+        compute_units: 0,
+        capability: Some("sm_90".to_owned()),
+    };
+    alternative(1, Some(devices))
+}
+
+fn alternative(cores: u64, devices: Option<DeviceRequest>) -> Alternative {
+    Alternative {
+        request: Request { cores: MilliCores(cores * 1000), memory: Bytes::ZERO, devices },
+        labels: BTreeMap::from([("zone".to_owned(), "a".to_owned())]),
+        rates: BTreeMap::new(),
+    }
+}
+
+fn job(alternatives: Vec<Alternative>) -> Job {
+    Job {
+        id: JobId(3),
+        name: "train".to_owned(),
+        tenant: Tenant::new("lab"),
+        priority: 0,
+        arrival: Time::ZERO,
+        tasks: 1,
+        work: None,
+        deadline: None,
+        alternatives: Arc::new(alternatives),
+    }
+}
+
+fn group(constraint: Constraint, nodes: u32, asked: u64, best: u64) -> FellOut {
+    FellOut { constraint, nodes, asked, best }
+}
+
+fn tally(alternative: u16, fell_out: &[FellOut]) -> Tally {
+    Tally { alternative, fell_out: fell_out.to_vec() }
+}
+
+/// The words for a job that waits for these reasons.
+fn no_room(job: &Job, tallies: Vec<Tally>) -> String {
+    reason(&names(&classes()), job, &Reason::NoRoom(tallies))
+}
+
+/// The words for one group of nodes of a job that asks for a GPU.
+fn one(constraint: Constraint, asked: u64, best: u64) -> String {
+    let text = no_room(
+        &job(vec![gpus(1, &["A100", "H100"])]),
+        vec![tally(0, &[group(Constraint::Up, 9, 1, 0), group(constraint, 2, asked, best)])],
+    );
+    let (_, told) = text.rsplit_once("2: ").unwrap();
+    told.trim_end_matches('.').to_owned()
+}
+
+#[test]
+fn a_job_without_room_is_told_which_nodes_fell_out_where() {
+    let fell_out = [
+        group(Constraint::Up, 3, 1, 0),
+        group(Constraint::Model, 12, 1, 0),
+        group(Constraint::FreeDevices, 5, 2, 0),
+    ];
+    assert_eq!(
+        no_room(&job(vec![gpus(2, &["A100"])]), vec![tally(0, &fell_out)]),
+        "waits: no node has room. 12 of 20 nodes: no GPU of model A100; \
+         5: free GPUs 0 of 2 asked; 3: lost."
+    );
+}
+
+#[test]
+fn every_constraint_has_words() {
+    let gib = 1 << 30;
+    let cases = [
+        (one(Constraint::Labels, 1, 0), "without label zone=a"),
+        (one(Constraint::Kind(DeviceKind::Fpga), 1, 0), "no FPGA"),
+        (one(Constraint::Model, 1, 0), "no GPU of model A100 or H100"),
+        (one(Constraint::DeviceMemory, 40 * gib, 16 * gib), "GPU memory 16Gi of 40Gi asked"),
+        (one(Constraint::ComputeUnits, 6000, 5120), "GPU compute units 5120 of 6000 asked"),
+        (one(Constraint::Capability, 1, 0), "no GPU with sm_90"),
+        (one(Constraint::Sharing, 1, 0), "GPU cannot be shared"),
+        (one(Constraint::Rate, 1, 0), "no rate declared for its GPU model"),
+        (one(Constraint::Cores, 64_000, 32_000), "cores 32 of 64 asked"),
+        (one(Constraint::Memory, 8 * gib, gib), "memory 1Gi of 8Gi asked"),
+        (one(Constraint::Devices, 8, 4), "GPUs 4 of 8 asked"),
+        (one(Constraint::FreeCores, 8000, 3500), "free cores 3.5 of 8 asked"),
+        (one(Constraint::FreeMemory, 8 * gib, 3 * gib), "free memory 3Gi of 8Gi asked"),
+        (one(Constraint::FreeDevices, 2, 0), "free GPUs 0 of 2 asked"),
+        (one(Constraint::FreeShare, 500, 200), "free share of one GPU 0.2 of 0.5 asked"),
+        (one(Constraint::FreeDeviceMemory, 8 * gib, gib), "free GPU memory 1Gi of 8Gi asked"),
+    ];
+    for (told, expected) in cases {
+        assert_eq!(told, expected);
+    }
+}
+
+#[test]
+fn a_job_that_can_never_run_is_told_so() {
+    let fell_out = [group(Constraint::Kind(DeviceKind::Gpu), 3, 1, 0)];
+    assert_eq!(
+        no_room(&job(vec![gpus(1, &[])]), vec![tally(0, &fell_out)]),
+        "waits: no node of this fleet could ever run it. 3 of 3 nodes: no GPU."
+    );
+}
+
+#[test]
+fn each_alternative_has_its_own_sentence() {
+    let tallies = vec![
+        tally(0, &[group(Constraint::Model, 1, 1, 0)]),
+        tally(1, &[group(Constraint::FreeCores, 1, 16_000, 4000)]),
+    ];
+    assert_eq!(
+        no_room(&job(vec![gpus(2, &["A100"]), alternative(16, None)]), tallies),
+        "waits: no node has room. As 2 GPUs of model A100: 1 of 1 node: no GPU of model A100. \
+         As 16 cores: 1 of 1 node: free cores 4 of 16 asked."
+    );
+}
+
+#[test]
+fn sentences_are_bounded() {
+    let long = "m".repeat(500);
+    let many: Vec<&str> = vec![&long; 50];
+    let all = [Constraint::Up, Constraint::Labels, Constraint::Model, Constraint::DeviceMemory];
+    let more = [Constraint::Rate, Constraint::Cores, Constraint::Memory, Constraint::Devices];
+    let fell_out: Vec<_> =
+        all.into_iter().chain(more).map(|constraint| group(constraint, 7, 1, 0)).collect();
+    let tallies = (0..50).map(|alternative| tally(alternative, &fell_out)).collect();
+    let text = no_room(&job(vec![gpus(1, &many); 50]), tallies);
+    assert!(text.contains("14: other reasons"), "{text}");
+    assert!(text.ends_with("So it is with 47 other alternatives."), "{text}");
+    assert!(text.len() < 2500, "{}", text.len());
+}
+
+#[test]
+fn a_patient_job_is_told_for_what_and_until_when() {
+    let patience = Patience {
+        best: ClassId(0),
+        best_duration: Span::seconds(7200),
+        offered: ClassId(1),
+        offered_duration: Span::seconds(32_400),
+        until: Time::seconds(12_000),
+    };
+    let still =
+        StillWaiting { job: JobId(3), tasks: 4, reason: Arc::new(Reason::Patience(patience)) };
+    assert_eq!(
+        waiting(&names(&classes()), &job(vec![gpus(1, &[])]), &still),
+        "train (4 tasks) waits: better later on A100 (2h) than now on V100 (9h); takes V100 at 3h20m."
+    );
+}
+
+#[test]
+fn a_job_that_was_not_looked_at_is_told_so() {
+    assert_eq!(
+        reason(&names(&classes()), &job(vec![gpus(1, &[])]), &Reason::Effort),
+        "waits: the effort of this plan ran out before its turn."
+    );
+}
+
+fn score(tiers: &[u32]) -> Score {
+    let parts = [920_000, 1_000_000, 1_000_000, 710_000, 1_000_000].map(Micro);
+    Score { tiers: tiers.iter().copied().map(Micro).collect(), parts }
+}
+
+/// The words for the job's first alternative on two devices of the first node.
+fn chosen(job: &Job, chosen: &[u32], runner_up: Option<&[u32]>) -> String {
+    let held = |device| DeviceGrant {
+        device: DeviceIndex(device),
+        share: Milli::WHOLE,
+        memory: Bytes::ZERO,
+    };
+    let placement = Placement {
+        run: RunId::default(),
+        alternative: 0,
+        node: NodeId(0),
+        class: ClassId(0),
+        grant: Grant { devices: vec![held(0), held(3)], ..Grant::default() },
+        rate: Rate(1),
+        duration: None,
+    };
+    let runner_up = runner_up.map(|tiers| RunnerUp {
+        alternative: u16::try_from(job.alternatives.len() - 1).unwrap(),
+        node: NodeId(1),
+        class: ClassId(1),
+        score: score(tiers),
+    });
+    let choice = Choice { run: RunId::default(), score: score(chosen), nodes: 7, runner_up };
+    let weights = [500, 0, 0, 500, 0].map(Milli);
+    let tiers = [TierInForce { regime: None, weights }];
+    let classes = classes();
+    placed(&names(&classes), Placed { job, placement: &placement, choice: &choice, tiers: &tiers })
+}
+
+#[test]
+fn a_choice_is_told_with_its_scores_and_the_runner_up() {
+    assert_eq!(
+        chosen(&job(vec![gpus(2, &[])]), &[812_000], Some(&[640_000])),
+        "train placed on a100-1 (A100, devices 0, 3) with 0.81, because completion 0.92, energy 0.71; \
+         runner-up v100-2 (V100) with 0.64; 7 nodes could take it."
+    );
+}
+
+#[test]
+fn a_close_runner_up_is_told_with_the_decimals_that_decided() {
+    let job = job(vec![gpus(2, &[])]);
+    let close = chosen(&job, &[815_000], Some(&[814_900]));
+    assert!(close.contains("with 0.8150, because"), "{close}");
+    assert!(close.contains("runner-up v100-2 (V100) with 0.8149;"), "{close}");
+    let equal = chosen(&job, &[815_000], Some(&[815_000]));
+    assert!(equal.contains("runner-up v100-2 (V100) with the same score;"), "{equal}");
+    let tiers = chosen(&job, &[815_000, 500_000], Some(&[815_000, 400_000]));
+    assert!(tiers.contains("with 0.81 then 0.50, because"), "{tiers}");
+    assert!(tiers.contains("(V100) with the same, then 0.40 in tier 2;"), "{tiers}");
+}
+
+#[test]
+fn a_choice_among_alternatives_says_which() {
+    assert_eq!(
+        chosen(&job(vec![gpus(2, &["A100"]), alternative(16, None)]), &[810_000], Some(&[640_000])),
+        "train placed as 2 GPUs of model A100 on a100-1 (A100, devices 0, 3) with 0.81, because \
+         completion 0.92, energy 0.71; runner-up as 16 cores v100-2 (V100) with 0.64; \
+         7 nodes could take it."
+    );
+}
+
+#[test]
+fn a_choice_that_was_not_weighed_says_so() {
+    assert_eq!(
+        chosen(&job(vec![gpus(2, &[])]), &[], None),
+        "train placed on a100-1 (A100, devices 0, 3) without weighing; 7 nodes could take it."
+    );
+}
+
+#[test]
+fn policies_are_a_table_without_lines() {
+    let policy = |name| policy_file::shipped(name).unwrap();
+    assert_eq!(
+        policies(&[policy("round-robin"), policy("priority")]),
+        "\
+name         order               pick      description
+round-robin  first-in            rotation  Baseline: jobs as they come, nodes one after the other
+priority     priority, first-in  spread    Baseline: the highest priority first, on the emptiest node
+"
+    );
+}

@@ -1,0 +1,221 @@
+//! The program as its users meet it.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests are not in a test function")]
+
+use assert_cmd::Command;
+
+/// What the program says: exit status, standard output, standard error.
+fn run(arguments: &[&str]) -> (i32, String, String) {
+    let output = Command::cargo_bin("motley").unwrap().args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// A policy file with this text, in a folder that lasts as long as the first value.
+fn file(text: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("my.toml");
+    std::fs::write(&path, text).unwrap();
+    (folder, path.to_str().unwrap().to_owned())
+}
+
+const GOOD: &str = "format = 1\nname = \"mine\"\norder = [\"first-in\"]\npick = \"spread\"\n";
+
+const MISTYPED: &str = "format = 1\nname = \"mine\"\norder = [\"first-in\"]\npick = \"weighted\"\n\n\
+                        [[tier]]\nrule = \"fixed\"\nweights = { enrgy = 1 }\n";
+
+#[test]
+fn an_unknown_option_is_a_usage_error_that_names_it() {
+    let (status, _, error) = run(&["simulate", "--sed", "3"]);
+    assert_eq!(status, 2);
+    assert!(error.contains("unexpected argument '--sed'"), "{error}");
+    assert!(error.contains("'--seed'"), "{error}");
+}
+
+#[test]
+fn options_of_one_command_are_refused_by_others() {
+    for arguments in [&["completions", "bash", "--json"][..], &["policy", "list", "--seed", "1"]] {
+        assert_eq!(run(arguments).0, 2, "{arguments:?}");
+    }
+}
+
+#[test]
+fn fleet_and_jobs_are_given_both_or_neither() {
+    for one in ["--fleet", "--jobs"] {
+        let (status, _, error) = run(&["simulate", one, "x"]);
+        assert_eq!(status, 2);
+        assert!(error.contains("required arguments were not provided"), "{error}");
+    }
+}
+
+#[test]
+fn values_out_of_bounds_are_usage_errors_that_say_what_is_right() {
+    let wrong = [
+        (&["--seeds", "0"], "1.."),
+        (&["--rate-error", "1"], "it must be less than 1"),
+        (&["--until", "90"], "has no unit"),
+        (&["--arrivals", "never"], "[possible values: timed, order]"),
+    ];
+    for (arguments, expected) in wrong {
+        let (status, _, error) = run(&["simulate", arguments[0], arguments[1]]);
+        assert_eq!(status, 2, "{arguments:?}");
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn an_unknown_policy_is_answered_with_the_nearest() {
+    for arguments in [&["policy", "show", "defualt"][..], &["simulate", "--policy", "defualt"]] {
+        let (status, output, error) = run(arguments);
+        assert_eq!((status, &*output), (1, ""));
+        assert_eq!(
+            error,
+            "error: failed to find the policy \"defualt\": did you mean \"default\"?\n"
+        );
+    }
+}
+
+#[test]
+fn a_policy_unlike_any_is_answered_with_all() {
+    let (status, _, error) = run(&["policy", "show", "zzz"]);
+    assert_eq!(status, 1);
+    assert_eq!(
+        error,
+        "error: failed to find the policy \"zzz\": there is no such file, and the policies that \
+         come with the program are default, by-utilisation, round-robin, priority, fair-share\n"
+    );
+}
+
+#[test]
+fn two_policies_of_one_name_are_refused() {
+    let (status, _, error) = run(&["simulate", "--policy", "default", "--policy", "default"]);
+    assert_eq!(status, 1);
+    assert_eq!(error, "error: failed to compare the policies: two have the name \"default\"\n");
+}
+
+#[test]
+fn an_unknown_objective_is_named_with_file_line_and_the_nearest() {
+    let (_folder, path) = file(MISTYPED);
+    let fault = format!("{path}:8: unknown objective \"enrgy\"; did you mean \"energy\"?");
+    let (status, _, error) = run(&["policy", "show", &path]);
+    assert_eq!(status, 1);
+    assert_eq!(error, format!("error: failed to read the policy {path:?}: {fault}\n"));
+
+    let (status, output, error) = run(&["policy", "check", &path]);
+    assert_eq!((status, output), (1, format!("{fault}\n")));
+    assert_eq!(error, "error: failed to read 1 of 1 policy files\n");
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let (status, _, error) = run(&["policy", "show", "nowhere/x.toml"]);
+    assert_eq!(status, 1);
+    assert_eq!(
+        error,
+        "error: failed to read the policy \"nowhere/x.toml\": No such file or directory (os error 2)\n"
+    );
+}
+
+#[test]
+fn check_goes_on_after_a_bad_file() {
+    let (_one, bad) = file(MISTYPED);
+    let (_other, good) = file(GOOD);
+    let (status, output, error) = run(&["policy", "check", "nowhere/x.toml", &bad, &good]);
+    assert_eq!(status, 1);
+    let lines: Vec<_> = output.lines().collect();
+    assert_eq!(lines.len(), 3);
+    assert_eq!(lines[0], "nowhere/x.toml: No such file or directory (os error 2)");
+    assert_eq!(lines[2], format!("{good}: ok, policy \"mine\""));
+    assert_eq!(error, "error: failed to read 2 of 3 policy files\n");
+}
+
+#[test]
+fn good_policies_pass_the_check() {
+    let (_folder, path) = file(GOOD);
+    assert_eq!(
+        run(&["policy", "check", &path]),
+        (0, format!("{path}: ok, policy \"mine\"\n"), String::new())
+    );
+}
+
+#[test]
+fn a_shown_policy_is_a_valid_file() {
+    let (status, shown, _) = run(&["policy", "show", "default"]);
+    assert_eq!(status, 0);
+    let (_folder, path) = file(&shown);
+    assert_eq!(run(&["policy", "check", &path]).0, 0);
+    assert_eq!(run(&["policy", "show", &path]).1, shown);
+}
+
+#[test]
+fn list_shows_every_shipped_policy() {
+    let (status, output, _) = run(&["policy", "list"]);
+    assert_eq!(status, 0);
+    for name in ["default", "by-utilisation", "round-robin", "priority", "fair-share"] {
+        assert!(output.lines().any(|line| line.starts_with(&format!("{name} "))), "{output}");
+    }
+}
+
+#[test]
+fn json_is_valid_wherever_it_is_offered() {
+    let (_folder, bad) = file(MISTYPED);
+    let json = |arguments: &[&str]| {
+        let (_, output, _) = run(arguments);
+        serde_json::from_str::<serde_json::Value>(&output).unwrap()
+    };
+    let list = json(&["policy", "list", "--json"]);
+    assert_eq!(list[0]["name"], "default");
+    let shown = json(&["policy", "show", "round-robin", "--json"]);
+    assert_eq!(shown["pick"], "rotation");
+    let checked = json(&["policy", "check", &bad, "--json"]);
+    assert!(checked[0]["error"].as_str().unwrap().contains("did you mean"), "{checked}");
+}
+
+#[test]
+fn help_has_examples_at_every_level() {
+    for arguments in [
+        &["--help"][..],
+        &["simulate", "--help"],
+        &["policy", "list", "--help"],
+        &["policy", "show", "--help"],
+        &["policy", "check", "--help"],
+        &["completions", "--help"],
+    ] {
+        let (status, output, _) = run(arguments);
+        assert_eq!(status, 0);
+        assert!(output.contains("Examples:\n  motley "), "{output}");
+    }
+}
+
+#[test]
+fn examples_in_help_name_options_that_exist() {
+    let (_, help, _) = run(&["simulate", "--help"]);
+    let (options, examples) = help.split_once("Examples:").unwrap();
+    for word in examples.split_whitespace().filter(|word| word.starts_with("--")) {
+        assert!(options.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn completions_for_bash_name_the_commands() {
+    let (status, output, _) = run(&["completions", "bash"]);
+    assert_eq!(status, 0);
+    for word in ["_motley", "simulate", "--rate-error", "policy"] {
+        assert!(output.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_program_quietly() {
+    for arguments in
+        [&["completions", "bash"][..], &["policy", "list"], &["policy", "list", "--json"]]
+    {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut program = std::process::Command::new(assert_cmd::cargo::cargo_bin("motley"));
+        program.args(arguments).stdout(writer).stderr(std::process::Stdio::piped());
+        let output = program.spawn().unwrap().wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert_eq!(output.stderr, b"", "{arguments:?}");
+    }
+}
