@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use fleet::snapshot::{Amounts, Memory, Waiting};
 use fleet::{
-    Changes, Classes, Generation, Grant, Job, JobId, NodeEntry, NodeId, Plan, Run, RunId, Serial,
-    Snapshot, Stage, TaskIndex, Tenant, Time,
+    Action, Changes, Classes, Generation, Grant, Job, JobId, NodeEntry, NodeId, Order, Plan, Run,
+    RunId, Serial, Snapshot, Stage, StopCause, TaskIndex, Tenant, Time,
 };
 
 use mix::Arrivals;
@@ -34,7 +34,8 @@ pub struct Ledger {
     jobs: BTreeMap<JobId, Record>,
     backlog: Arc<BTreeMap<JobId, Arc<Waiting>>>,
     runs: Arc<BTreeMap<RunId, Arc<Run>>>,
-    /// Runs on nodes that were lost; their tasks wait again. Kept until the node is back.
+    /// Runs that cannot be seen, on nodes that were lost or because a body failed; their tasks wait
+    /// again. Kept until they are seen, or their node is back without them.
     given_up: BTreeMap<RunId, Arc<Run>>,
     tenants: Arc<BTreeMap<Tenant, Amounts>>,
     arrivals: Arrivals,
@@ -46,14 +47,15 @@ pub struct Ledger {
     everything_changed: bool,
 }
 
-/// A job and how many of its tasks are done.
+/// A job and how many of its tasks have ended, one way or the other.
 #[derive(Debug)]
 struct Record {
     job: Arc<Job>,
     done: u32,
+    cancelled: u32,
 }
 
-/// How the tasks of one job stand. The three add up to the job's count.
+/// How the tasks of one job stand. The four add up to the job's count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskTally {
     /// Tasks that wait.
@@ -62,6 +64,8 @@ pub struct TaskTally {
     pub running: u32,
     /// Tasks that ended.
     pub done: u32,
+    /// Tasks that were cancelled before they ended.
+    pub cancelled: u32,
 }
 
 /// A named difference between the ledger and the world, with what was done about it.
@@ -94,7 +98,7 @@ impl Ledger {
         let waiting = self.backlog.get(&id).map_or(0, |waiting| waiting.count());
         let active = self.runs_of(id).filter(|run| is_active(run)).count();
         let running = u32::try_from(active).unwrap_or(u32::MAX);
-        Some(TaskTally { waiting, running, done: record.done })
+        Some(TaskTally { waiting, running, done: record.done, cancelled: record.cancelled })
     }
 
     /// The jobs ever submitted, ascending.
@@ -128,7 +132,23 @@ impl Ledger {
         self.arrivals.count(&job);
         let waiting = Arc::new(Waiting::all_of(Arc::clone(&job)));
         Arc::make_mut(&mut self.backlog).insert(job.id, waiting);
-        self.jobs.insert(job.id, Record { job, done: 0 });
+        self.jobs.insert(job.id, Record { job, done: 0, cancelled: 0 });
+    }
+
+    /// Lets none of a job's tasks run any more.
+    pub(crate) fn cancel(&mut self, id: JobId) {
+        if !self.jobs.contains_key(&id) {
+            return;
+        }
+        let waiting = Arc::make_mut(&mut self.backlog).remove(&id);
+        let mut cancelled = waiting.map_or(0, |waiting| waiting.count());
+        let active = self.runs_of(id).filter(|run| is_active(run));
+        let active: Vec<_> = active.map(Run::id).collect();
+        for run in active {
+            self.set_stage(run, Stage::Cancelled);
+            cancelled += 1;
+        }
+        self.jobs.get_mut(&id).expect("just asked").cancelled += cancelled;
     }
 
     /// Everything that a plan is made from, now. What changed since the last seal is named.
@@ -180,6 +200,27 @@ impl Ledger {
         }
         self.memory = plan.memory.clone();
         self.generation = generation;
+    }
+
+    /// Gives up what was ordered, because nobody knows whether the body took it.
+    pub(crate) fn take_back(&mut self, orders: &[Order]) {
+        for order in orders {
+            match order.action {
+                Action::Start { .. } => self.give_up(order.run),
+                Action::Stop(StopCause::Stray) => self.set_stage(order.run, Stage::Stray),
+                Action::Stop(StopCause::Cancelled) => self.set_stage(order.run, Stage::Cancelled),
+            }
+        }
+    }
+
+    /// Lets go of a run that cannot be seen. If its task is not done otherwise, it waits again.
+    fn give_up(&mut self, id: RunId) {
+        let was_active = self.runs.get(&id).is_some_and(|run| is_active(run));
+        let Some(run) = self.release(id) else { return };
+        self.given_up.insert(id, run);
+        if was_active {
+            self.wait_again(id);
+        }
     }
 
     fn runs_of(&self, id: JobId) -> impl Iterator<Item = &Run> {

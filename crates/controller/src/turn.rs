@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use fleet::check::{Fault, check};
-use fleet::{Body, BodyError, Decision, Job, Observation, Order, Policy, Snapshot};
+use fleet::{Body, BodyError, Decision, Job, JobId, Observation, Order, Policy, Snapshot};
 use planner::Effort;
 
 use crate::ledger::{Drift, Ledger};
@@ -19,9 +19,13 @@ use crate::orders::orders;
 pub enum Request {
     /// Run this job.
     Submit(Arc<Job>),
+    /// Do not run this job any more: its waiting tasks leave the backlog, its runs are stopped.
+    /// Cancelling a job that is not known, has ended or was cancelled changes nothing.
+    Cancel(JobId),
 }
 
-/// The planning function of a turn: the planner with its scratch, or a reference planner in its place.
+/// The planning function of a turn: the planner with its scratch, or a reference planner in its
+/// place.
 pub type Planning<'a> = dyn FnMut(&Snapshot, &Policy, Effort) -> Decision + 'a;
 
 /// What one turn came to.
@@ -49,8 +53,11 @@ pub fn turn(
     planning: &mut Planning<'_>,
 ) -> Turn {
     let drifts = ledger.observe(observation);
-    for Request::Submit(job) in requests {
-        ledger.submit(job);
+    for request in requests {
+        match request {
+            Request::Submit(job) => ledger.submit(job),
+            Request::Cancel(id) => ledger.cancel(id),
+        }
     }
     let snapshot = ledger.seal();
     let decision = planning(&snapshot, policy, effort);
@@ -68,6 +75,10 @@ pub fn turn(
 
 /// One turn with a body at both ends: observe, [`turn`], carry out.
 ///
+/// Where the body does not take the orders nobody knows whether it took some of them. The ledger
+/// then gives the runs up: their tasks wait again, and a run that was started after all is
+/// recovered or stopped when it is seen.
+///
 /// # Errors
 /// If the body fails.
 pub fn step(
@@ -80,8 +91,11 @@ pub fn step(
 ) -> Result<Turn, BodyError> {
     let observation = body.observe()?;
     let turn = turn(ledger, &observation, requests, policy, effort, planning);
-    if !turn.orders.is_empty() {
-        body.carry_out(&turn.orders)?;
+    if !turn.orders.is_empty()
+        && let Err(error) = body.carry_out(&turn.orders)
+    {
+        ledger.take_back(&turn.orders);
+        return Err(error);
     }
     Ok(turn)
 }

@@ -1,4 +1,5 @@
-//! Deltas equal full: a planner that looks only at what changed decides as one that looks at everything.
+//! Deltas equal full: a planner that looks only at what changed decides as one that looks at
+//! everything.
 //!
 //! A ledger is driven through random turns (arrivals, completions, lost and
 //! returning nodes, refusals). Each sealed snapshot must be the one that its
@@ -8,13 +9,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use controller::{Ledger, Request, turn};
+use controller::{Drift, Ledger, Request, turn};
 use fleet::policy::{ByUtilisation, Objective, OrderKey, Pick, Scale, Weighting};
 use fleet::snapshot::Parts;
 use fleet::{
-    Action, Changes, Decision, Extent, Job, JobId, Micro, Milli, Millijoules, Node, NodeId,
-    NodeSight, Observation, Order, Outcome, Policy, Receipt, Refusal, RunId, RunSight, RunState,
-    Serial, Snapshot, Span, Time, sketch,
+    Action, Changes, Classes, Decision, Extent, Job, JobId, Micro, Milli, Millijoules, Node,
+    NodeId, NodeSight, Observation, Order, Outcome, Policy, Receipt, Refusal, RunId, RunSight,
+    RunState, Serial, Snapshot, Span, Time, sketch,
 };
 use planner::{Effort, Scratch};
 use proptest::collection::vec;
@@ -60,7 +61,7 @@ struct World {
 
 impl World {
     /// The next observation: what became of the orders, then what happened.
-    fn observe(&mut self, classes: &Arc<fleet::Classes>, dice: &mut Dice) -> Observation {
+    fn observe(&mut self, classes: &Arc<Classes>, dice: &mut Dice) -> Observation {
         self.at = self.at.after(Span::seconds(dice.below(30) as u64));
         let mut seen = Vec::new();
         for order in std::mem::take(&mut self.told) {
@@ -133,8 +134,17 @@ impl World {
     }
 }
 
-/// Drives a ledger through as many turns as the dice last, and compares at every turn.
-fn deltas_equal_full(planning: &mut Planning<'_>, mut dice: Dice) -> Result<(), String> {
+/// Everything at the start: every node up, nothing running.
+fn first_sight(parts: &Parts, classes: &Arc<Classes>, at: Time) -> Observation {
+    let up = |(node, _): &(Node, bool)| NodeSight::Up(Arc::new(node.clone()));
+    let (extent, classes) = (Extent::Full, Arc::clone(classes));
+    let nodes = parts.nodes.iter().map(up).collect();
+    Observation { at, extent, classes, nodes, runs: Vec::new(), receipts: Vec::new() }
+}
+
+/// Drives a ledger through as many turns as the dice last, and compares at every turn. Says which
+/// drifts there were.
+fn deltas_equal_full(planning: &mut Planning<'_>, mut dice: Dice) -> Result<Vec<Drift>, String> {
     let parts = sketch::parts(SKETCH).expect("the sketch can be read");
     let classes = Arc::new(parts.classes.clone());
     let jobs: Vec<Job> = parts.backlog.iter().map(|waiting| (*waiting.job).clone()).collect();
@@ -146,28 +156,17 @@ fn deltas_equal_full(planning: &mut Planning<'_>, mut dice: Dice) -> Result<(), 
         told: Vec::new(),
         at: Time::seconds(1),
     };
-    let mut ledger = Ledger::new();
-    let mut warm = Scratch::default();
-    let mut first = true;
-    let mut arrived = 0;
+    let (mut ledger, mut warm) = (Ledger::new(), Scratch::default());
+    let mut observation = first_sight(&parts, &classes, world.at);
+    let (mut arrived, mut drifts) = (0, Vec::new());
     while dice.0.len() > 0 {
-        let mut observation = world.observe(&classes, &mut dice);
-        if std::mem::take(&mut first) {
-            let up = |(node, _): &(Node, bool)| NodeSight::Up(Arc::new(node.clone()));
-            observation = Observation {
-                extent: Extent::Full,
-                nodes: parts.nodes.iter().map(up).collect(),
-                ..observation
-            };
-            world.nodes = parts.nodes.clone();
-        }
-        let requests = (0..dice.below(3)).map(|_| {
+        let arrivals = (0..dice.below(3)).map(|_| {
             let job = jobs[dice.below(jobs.len())].clone();
             arrived += 1;
             let (id, arrival) = (JobId(arrived), world.at);
             Request::Submit(Arc::new(Job { id, arrival, ..job }))
         });
-        let requests = requests.collect();
+        let requests = arrivals.collect();
         let mut outcome = Ok(());
         let mut watched = |snapshot: &Snapshot, policy: &Policy, _: Effort| {
             let (decision, agrees) = compare(planning, snapshot, policy, &mut warm);
@@ -177,7 +176,21 @@ fn deltas_equal_full(planning: &mut Planning<'_>, mut dice: Dice) -> Result<(), 
         let turn =
             turn(&mut ledger, &observation, requests, &policy, Effort::DEFAULT, &mut watched);
         outcome?;
+        adds_up(&ledger)?;
+        drifts.extend(turn.drifts);
         world.told = turn.orders;
+        observation = world.observe(&classes, &mut dice);
+    }
+    Ok(drifts)
+}
+
+/// Every task of every job waits, runs, is done or was cancelled.
+fn adds_up(ledger: &Ledger) -> Result<(), String> {
+    for job in ledger.jobs() {
+        let tally = ledger.tally(job.id).expect("a job of the ledger");
+        if tally.waiting + tally.running + tally.done + tally.cancelled != job.tasks {
+            return Err(format!("{tally:?} of {} tasks", job.tasks));
+        }
     }
     Ok(())
 }
@@ -191,7 +204,7 @@ fn compare(
 ) -> (Decision, Result<(), String>) {
     let full = Snapshot { changes: Changes::default(), ..snapshot.clone() };
     let by_deltas = planning(snapshot, policy, warm);
-    let by_full = planner::plan(&full, policy, Effort::DEFAULT, &mut Scratch::default());
+    let by_full = plan(&full, policy, &mut Scratch::default());
     let agrees = if rebuilt(snapshot) != full {
         Err(format!("{snapshot:#?} is not what its parts make"))
     } else if by_deltas != by_full {
@@ -251,13 +264,17 @@ fn policy(dice: &mut Dice) -> Policy {
     }
 }
 
+fn plan(snapshot: &Snapshot, policy: &Policy, scratch: &mut Scratch) -> Decision {
+    planner::plan(snapshot, policy, Effort::DEFAULT, scratch)
+}
+
 /// Believes that nothing changed on the nodes since the snapshot before.
 fn ignores_changes() -> Box<Planning<'static>> {
     Box::new(|snapshot, policy, scratch| {
         let since = snapshot.changes.since;
         let changes = Changes { since, nodes: Vec::new() };
         let wrong = Snapshot { changes, ..snapshot.clone() };
-        planner::plan(&wrong, policy, Effort::DEFAULT, scratch)
+        plan(&wrong, policy, scratch)
     })
 }
 
@@ -266,7 +283,7 @@ fn overlooks_the_last_change() -> Box<Planning<'static>> {
     Box::new(|snapshot, policy, scratch| {
         let mut wrong = snapshot.clone();
         wrong.changes.nodes.pop();
-        planner::plan(&wrong, policy, Effort::DEFAULT, scratch)
+        plan(&wrong, policy, scratch)
     })
 }
 
@@ -276,7 +293,7 @@ fn trusts_every_serial() -> Box<Planning<'static>> {
         let mut wrong = snapshot.clone();
         wrong.changes.since = Some(Serial(snapshot.serial.0 - 1));
         wrong.changes.nodes.retain(|node| *node != NodeId(0));
-        planner::plan(&wrong, policy, Effort::DEFAULT, scratch)
+        plan(&wrong, policy, scratch)
     })
 }
 
@@ -284,7 +301,8 @@ fn trusts_every_serial() -> Box<Planning<'static>> {
 fn seeded(seed: u64) -> Dice {
     let mut state = seed;
     let number = |_| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         u32::try_from(state >> 33).expect("31 bits")
     };
     Dice((0..200).map(number).collect::<Vec<_>>().into_iter())
@@ -295,20 +313,25 @@ fn planning_from_deltas_equals_planning_from_everything() {
     let config = Config { cases: 200, failure_persistence: None, ..Config::default() };
     let dice = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let numbers = vec(any::<u32>(), 0..400);
-    let mut real = |snapshot: &Snapshot, policy: &Policy, scratch: &mut Scratch| {
-        planner::plan(snapshot, policy, Effort::DEFAULT, scratch)
-    };
-    let real = std::cell::RefCell::new(&mut real);
     let outcome = TestRunner::new_with_rng(config, dice).run(&numbers, |numbers| {
-        let mut real = real.borrow_mut();
-        let planning: &mut Planning<'_> = &mut **real;
-        deltas_equal_full(planning, Dice(numbers.into_iter())).map_err(TestCaseError::fail)
+        let driven = deltas_equal_full(&mut plan, Dice(numbers.into_iter()));
+        driven.map(|_| ()).map_err(TestCaseError::fail)
     });
     match outcome {
         Err(TestError::Fail(how, numbers)) => panic!("{how}\nwith {numbers:?}"),
         Err(TestError::Abort(why)) => panic!("{why}"),
         Ok(()) => {}
     }
+}
+
+#[test]
+fn the_turns_show_runs_that_come_back() {
+    let drifts: Vec<_> =
+        (0..100).flat_map(|seed| deltas_equal_full(&mut plan, seeded(seed)).unwrap()).collect();
+    let is_stray = |drift: &&Drift| matches!(drift, Drift::Stray(..));
+    let is_recovered = |drift: &&Drift| matches!(drift, Drift::Recovered(..));
+    assert!(drifts.iter().filter(is_stray).count() > 20);
+    assert!(drifts.iter().filter(is_recovered).count() > 5);
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use controller::{Drift, Ledger, Request, TaskTally, Turn, turn};
+use controller::{Drift, Ledger, Request, TaskTally, Turn, step, turn};
 use fleet::snapshot::Parts;
 use fleet::{
-    Decision, Explanation, Extent, Job, JobId, NodeId, NodeSight, Observation, Outcome, Plan,
-    Policy, Receipt, Refusal, RunId, RunSight, RunState, Snapshot, Stage, Time, sketch,
+    Action, Body, BodyError, Decision, Explanation, Extent, Job, JobId, NodeId, NodeSight,
+    Observation, Order, Outcome, Plan, Policy, Receipt, Refusal, RunId, RunSight, RunState,
+    Snapshot, Stage, StopCause, Time, sketch,
 };
 use planner::{Effort, Scratch};
 
@@ -117,7 +118,7 @@ impl World {
 
     fn tally(&self, job: u64) -> (u32, u32, u32) {
         let tally = self.ledger.tally(JobId(job)).expect("the job was submitted");
-        let TaskTally { waiting, running, done } = tally;
+        let TaskTally { waiting, running, done, cancelled: _ } = tally;
         (waiting, running, done)
     }
 
@@ -397,4 +398,79 @@ fn tasks_of_an_array_are_started_one_by_one_and_add_up() {
     let done = world.sight(turn.orders[0].run, 0, RunState::Done);
     world.see(Vec::new(), vec![done]);
     assert_eq!(world.tally(1), (0, 2, 1));
+}
+
+fn cancel(world: &mut World, job: u64) -> Turn {
+    let requests = vec![Request::Cancel(JobId(job))];
+    world.turn(Extent::Changes, Vec::new(), Vec::new(), Vec::new(), requests)
+}
+
+#[test]
+fn a_cancelled_job_leaves_the_backlog_and_its_runs_are_stopped() {
+    let mut world = World::empty();
+    world.submit(1);
+    let turn = cancel(&mut world, 1);
+    let stops = turn.orders.iter().filter(|it| it.action == Action::Stop(StopCause::Cancelled));
+    assert_eq!((turn.orders.len(), stops.count()), (2, 2));
+    let tally = world.ledger.tally(JobId(1)).unwrap();
+    assert_eq!(tally, TaskTally { cancelled: 3, ..TaskTally::default() });
+    let stopped = turn.orders.iter().zip(0_u32..);
+    let stopped = stopped.map(|(it, node)| world.sight(it.run, node, RunState::Stopped)).collect();
+    assert!(world.see(Vec::new(), stopped).orders.is_empty());
+    assert_eq!(world.ledger.runs().count(), 0);
+}
+
+#[test]
+fn cancelling_what_is_not_there_or_was_cancelled_changes_nothing() {
+    let (mut world, _) = World::with_train();
+    assert!(cancel(&mut world, 7).orders.is_empty());
+    assert_eq!(cancel(&mut world, 0).orders.len(), 1);
+    assert!(cancel(&mut world, 0).orders.is_empty());
+    assert_eq!(world.ledger.tally(JobId(0)).unwrap().cancelled, 1);
+}
+
+/// A body that does not take orders.
+struct Deaf(Observation);
+
+impl Body for Deaf {
+    fn observe(&mut self) -> Result<Observation, BodyError> {
+        Ok(self.0.clone())
+    }
+
+    fn carry_out(&mut self, _orders: &[Order]) -> Result<(), BodyError> {
+        let detail = "nobody listens".to_owned();
+        Err(BodyError::Garbled { what: "the answer", detail })
+    }
+
+    fn wait(&mut self, _until: Option<Time>) -> Result<(), BodyError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn what_a_body_did_not_take_waits_again_and_is_recovered_where_it_runs_after_all() {
+    let mut world = World::empty();
+    let nodes = vec![world.up(0), world.up(1)];
+    let classes = Arc::new(world.parts.classes.clone());
+    let (at, extent) = (Time::ZERO, Extent::Changes);
+    let observation =
+        Observation { at, extent, classes, nodes, runs: Vec::new(), receipts: Vec::new() };
+    let requests = vec![Request::Submit(world.job(0))];
+    let mut scratch = Scratch::default();
+    let failed = step(
+        &mut Deaf(observation),
+        &mut world.ledger,
+        requests,
+        &policy(),
+        Effort::DEFAULT,
+        &mut |snapshot, policy, effort| planner::plan(snapshot, policy, effort, &mut scratch),
+    );
+    assert!(failed.is_err());
+    assert_eq!(world.tally(0), (1, 0, 0));
+    let run = RunId::default();
+    let running = world.sight(run, 0, RunState::Running);
+    let turn = world.see(Vec::new(), vec![running]);
+    assert_eq!(turn.drifts, vec![Drift::Recovered(run, NodeId(0))]);
+    assert!(turn.orders.is_empty());
+    assert_eq!(world.tally(0), (0, 1, 0));
 }

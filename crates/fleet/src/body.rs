@@ -16,10 +16,12 @@ use crate::units::Time;
 
 /// A world that can be seen and acted on.
 pub trait Body {
-    /// What is there now. The first observation, and any after a doubt, is full; others name changes.
+    /// What is there now. The first observation, and any after a doubt, is full; others name
+    /// changes.
     ///
     /// # Errors
-    /// If the world cannot be seen at all. A node that cannot be reached is an observation, not an error.
+    /// If the world cannot be seen at all. A node that cannot be reached is an observation, not an
+    /// error.
     fn observe(&mut self) -> Result<Observation, BodyError>;
 
     /// Takes orders. What comes of them is told by receipts in later observations.

@@ -57,11 +57,11 @@ fn check_stops(snapshot: &Snapshot, plan: &Plan, faults: &mut Vec<Fault>) {
             faults.push(Fault::StopOutOfOrder { run });
         }
         stopped.insert(run);
-        let StopCause::Stray = stop.cause;
-        match snapshot.runs.get(&run).map(|found| found.stage) {
-            None => faults.push(Fault::StopOfNoRun { run }),
-            Some(Stage::Stray) => {}
-            Some(stage) => faults.push(Fault::StopOfNoStray { run, stage }),
+        match (snapshot.runs.get(&run).map(|found| found.stage), stop.cause) {
+            (None, _) => faults.push(Fault::StopOfNoRun { run }),
+            (Some(Stage::Stray), StopCause::Stray)
+            | (Some(Stage::Cancelled), StopCause::Cancelled) => {}
+            (Some(stage), cause) => faults.push(Fault::StopWithoutCause { run, stage, cause }),
         }
     }
 }

@@ -56,7 +56,8 @@ pub struct Choice {
 /// The score of one choice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Score {
-    /// The weighted mean of each tier, compared in this order. Empty where the policy does not weigh.
+    /// The weighted mean of each tier, compared in this order. Empty where the policy does not
+    /// weigh.
     pub tiers: Vec<Micro>,
     /// The score of every objective, in the order of [`Objective::ALL`]; one that no tier weighs is
     /// not computed and reads as one.

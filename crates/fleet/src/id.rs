@@ -51,7 +51,8 @@ id!(
     Attempt, u32, ""
 );
 id!(
-    /// Age of an order: every turn that gives orders takes the next one. A body refuses an older one.
+    /// Age of an order: every turn that gives orders takes the next one. A body refuses an older
+    /// one.
     Generation, u64, "g"
 );
 id!(

@@ -83,7 +83,8 @@ pub struct DeviceRequest {
 
 impl Alternative {
     /// The declared rate on this model. Where no rates are declared it is one work unit a second
-    /// everywhere; where some are, a model that is not among them (or has a rate of zero) cannot run it.
+    /// everywhere; where some are, a model that is not among them (or has a rate of zero) cannot
+    /// run it.
     #[must_use]
     pub fn rate(&self, model: &str) -> Option<Rate> {
         if self.rates.is_empty() {

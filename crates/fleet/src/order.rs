@@ -13,7 +13,8 @@ use crate::plan::{Placement, StopCause};
 pub struct Order {
     /// What it is about.
     pub run: RunId,
-    /// Its age. A body remembers the newest generation that it has carried out and refuses an older one.
+    /// Its age. A body remembers the newest generation that it has carried out and refuses an older
+    /// one.
     pub generation: Generation,
     /// What to do.
     pub action: Action,

@@ -245,7 +245,8 @@ macro_rules! from_number {
             /// The quantity that a number in TOML or JSON stands for.
             ///
             /// # Errors
-            /// If it is not finite, negative, too large, or has more decimals than the quantity holds.
+            /// If it is not finite, negative, too large, or has more decimals than the quantity
+            /// holds.
             pub fn from_number(number: f64) -> Result<Self, ParseError> {
                 let value = convert(&$notation, number)?;
                 Ok(Self(<$inner>::try_from(value).expect("the notation bounds the value")))

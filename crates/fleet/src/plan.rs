@@ -66,4 +66,6 @@ pub struct Stop {
 pub enum StopCause {
     /// It was given up for lost and came back; another attempt has taken its place.
     Stray,
+    /// Its job was cancelled.
+    Cancelled,
 }

@@ -18,7 +18,8 @@ pub struct Policy {
     pub name: String,
     /// What it is for, in a sentence.
     pub description: String,
-    /// The order of the queue: the first key decides, the next breaks its ties, the job's id the last.
+    /// The order of the queue: the first key decides, the next breaks its ties, the job's id the
+    /// last.
     pub order: Vec<OrderKey>,
     /// How one choice is picked among the possible ones.
     pub pick: Pick,
@@ -40,7 +41,8 @@ pub enum OrderKey {
     FirstIn,
     /// Larger priority first.
     Priority,
-    /// The tenant with the least dominant share of the fleet first, counted anew after each placement.
+    /// The tenant with the least dominant share of the fleet first, counted anew after each
+    /// placement.
     FairShare,
 }
 
@@ -56,7 +58,8 @@ pub enum Pick {
     Spread,
 }
 
-/// The objectives. Adding one means a module in `planner::objective` and a row in `docs/objectives.md`.
+/// The objectives. Adding one means a module in `planner::objective` and a row in
+/// `docs/objectives.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {

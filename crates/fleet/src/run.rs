@@ -40,6 +40,8 @@ pub enum Stage {
     /// Seen running, but given up for lost before: another attempt has taken its place, or its job
     /// has ended. It holds its grant until the world confirms that it stopped.
     Stray,
+    /// Its job was cancelled. It holds its grant until the world confirms that it stopped.
+    Cancelled,
     /// Told to stop; it holds its grant until the world confirms it.
     Stopping,
 }

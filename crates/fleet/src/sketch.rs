@@ -27,7 +27,7 @@
 //! | `job NAME` | `tenant=` (default) `prio=` (0) `at=` (0s) `tasks=` (1) `work=` (no end) `deadline=` (a moment), and the first alternative |
 //! | `or` | another alternative of the job above |
 //! | alternative | `cores=` `mem=` (nothing); `gpu=N`, `tpu=N`, …, with `share=` (1) `devmem=` `model=A,B` `units=` `cap=`; `label.KEY=VALUE`; `rate.MODEL=` |
-//! | `run JOB/TASK.ATTEMPT NODE` | `alt=` (0) `dev=INDEX,INDEX` `since=` (0s) `stage=ordered\|running\|stray\|stopping` (running) `generation=` (0); holds what the alternative asks, and its task no longer waits |
+//! | `run JOB/TASK.ATTEMPT NODE` | `alt=` (0) `dev=INDEX,INDEX` `since=` (0s) `stage=ordered\|running\|stray\|cancelled\|stopping` (running) `generation=` (0); holds what the alternative asks, and its task no longer waits |
 //! | `again JOB/TASK.ATTEMPT` | the task waits for this attempt |
 //! | `mix COUNT` | an alternative of which so many tasks have come and gone |
 //! | `rotation NODE`, `regimes REGIME …` | what the last plan wanted remembered |

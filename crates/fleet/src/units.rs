@@ -121,7 +121,8 @@ quantity!(
     Time, u64
 );
 quantity!(
-    /// An amount of work in millionths of the job's own unit (steps, samples, seconds on a reference).
+    /// An amount of work in millionths of the job's own unit (steps, samples, seconds on a
+    /// reference).
     Work, u64
 );
 quantity!(
@@ -249,7 +250,9 @@ impl fmt::Display for Bytes {
         const UNITS: [(&str, u64); 4] =
             [("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)];
         match UNITS.iter().find(|(_, size)| self.0 >= *size) {
-            Some((unit, size)) if self.0.is_multiple_of(*size) => write!(out, "{}{unit}", self.0 / size),
+            Some((unit, size)) if self.0.is_multiple_of(*size) => {
+                write!(out, "{}{unit}", self.0 / size)
+            }
             Some((unit, size)) => write!(out, "{:.1}{unit}", self.0 as f64 / *size as f64),
             None => write!(out, "{}", self.0),
         }

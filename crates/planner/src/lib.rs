@@ -38,7 +38,8 @@ impl Effort {
 }
 
 /// A cache that makes plans cheaper and never different: groups of equal nodes, and what is known
-/// about each shape of job on each group. Give the same one to every plan of a fleet.
+/// about each shape of job on each group. Give the same one to every plan for one ledger, and to no
+/// other: it follows the changes that snapshots name.
 #[derive(Debug, Default)]
 pub struct Scratch {
     groups: groups::Groups,

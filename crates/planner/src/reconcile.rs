@@ -3,8 +3,10 @@
 //! In comes the snapshot; out goes an agenda. What runs and should run is kept
 //! by not being named. Nothing is chosen here.
 
+use std::sync::Arc;
+
 use fleet::snapshot::Waiting;
-use fleet::{Snapshot, Stage, Stop, StopCause};
+use fleet::{Run, Snapshot, Stage, Stop, StopCause};
 
 /// What a plan has to deal with.
 pub(crate) struct Agenda<'a> {
@@ -15,9 +17,15 @@ pub(crate) struct Agenda<'a> {
 }
 
 pub(crate) fn reconcile(snapshot: &Snapshot) -> Agenda<'_> {
-    let stray = |(_, run): &(_, &std::sync::Arc<fleet::Run>)| run.stage == Stage::Stray;
-    let stop = |(id, _): (&fleet::RunId, _)| Stop { run: *id, cause: StopCause::Stray };
-    let stops: Vec<_> = snapshot.runs.iter().filter(stray).map(stop).collect();
+    let stop = |run: &Arc<Run>| {
+        let cause = match run.stage {
+            Stage::Stray => StopCause::Stray,
+            Stage::Cancelled => StopCause::Cancelled,
+            Stage::Ordered | Stage::Running | Stage::Stopping => return None,
+        };
+        Some(Stop { run: run.id(), cause })
+    };
+    let stops: Vec<_> = snapshot.runs.values().filter_map(stop).collect();
     let place: Vec<_> = snapshot.backlog.values().map(AsRef::as_ref).collect();
     assert!(stops.is_sorted_by(|one, next| one.run < next.run), "stops are ascending and distinct");
     Agenda { stops, place }

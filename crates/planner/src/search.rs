@@ -50,6 +50,7 @@ pub(crate) fn search<'a>(
         full: BTreeSet::new(),
         placed: BTreeMap::new(),
         unseen: BTreeSet::new(),
+        spent: false,
         found: Found {
             placements: Vec::new(),
             choices: Vec::new(),
@@ -76,6 +77,8 @@ struct Search<'a> {
     full: BTreeSet<JobShape>,
     placed: BTreeMap<JobId, u32>,
     unseen: BTreeSet<JobId>,
+    /// Whether the effort ran out.
+    spent: bool,
     found: Found<'a>,
 }
 
@@ -89,7 +92,8 @@ impl<'a> Search<'a> {
             return;
         }
         let steps = shape.len() as u64 * scratch.groups.count();
-        if steps > effort.steps - self.found.steps {
+        self.spent |= steps > effort.steps - self.found.steps;
+        if self.spent {
             self.unseen.insert(job.id);
             self.queue.drop_front();
             return;

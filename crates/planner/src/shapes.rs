@@ -17,7 +17,8 @@ use crate::feasible::{self, Verdict, Way};
 use crate::groups::{Group, GroupId, Groups};
 use crate::objective::{fragmentation, utilisation};
 
-/// The most entries kept, over all shapes; at about 100 bytes each. Past it everything is forgotten.
+/// The most entries kept, over all shapes; at about 100 bytes each. Past it everything is
+/// forgotten.
 const ENTRIES_MAX: usize = 2_000_000;
 
 /// The position of a shape among all shapes.
@@ -36,7 +37,8 @@ pub(crate) struct Shapes {
     ids: BTreeMap<Alternative, ShapeId>,
     tables: Vec<Table>,
     of_job: BTreeMap<JobId, (Arc<Vec<Alternative>>, JobShape)>,
-    /// Unusable capacity of each group: the group's stamp, the mix's stamp, thousandths of a device.
+    /// Unusable capacity of each group: the group's stamp, the mix's stamp, thousandths of a
+    /// device.
     unusable: Vec<(u64, u64, f64)>,
 }
 

@@ -61,7 +61,8 @@ struct Weight {
 }
 
 impl Weight {
-    /// Whether it goes before another one: the larger score, then the lower alternative, node, class.
+    /// Whether it goes before another one: the larger score, then the lower alternative, node,
+    /// class.
     fn beats(&self, other: &Self) -> bool {
         let names = |one: &Self| (one.alternative, one.node, one.class);
         self.tiers > other.tiers || (self.tiers == other.tiers && names(self) < names(other))

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use fleet::snapshot::Amounts;
 use fleet::{
     ClassId, Extent, Node, NodeEntry, NodeId, NodeSight, Observation, Outcome, Placement, Rate,
-    Receipt, Refusal, Run, RunId, RunSight, RunState, Stage, Tenant,
+    Receipt, Refusal, Run, RunId, RunSight, RunState, Stage, Tenant, Time,
 };
 
 use super::{Drift, Ledger, is_active};
@@ -24,6 +24,8 @@ impl Ledger {
         assert!(observation.at >= self.at, "a body's time does not run backwards");
         self.at = observation.at;
         if self.classes != observation.classes {
+            let known = observation.classes.0.starts_with(&self.classes.0);
+            assert!(known, "a body adds device classes and never changes or renumbers them");
             self.classes = Arc::clone(&observation.classes);
             self.everything_changed = true;
         }
@@ -99,12 +101,7 @@ impl Ledger {
         let on_node = |run: &&Run| run.placement.node == id;
         let lost: Vec<_> = self.runs().filter(on_node).map(Run::id).collect();
         for run in lost {
-            let was_active = self.runs.get(&run).is_some_and(|run| is_active(run));
-            let given_up = self.release(run).expect("just listed");
-            self.given_up.insert(run, given_up);
-            if was_active {
-                self.wait_again(run);
-            }
+            self.give_up(run);
         }
         let nodes = Arc::make_mut(&mut self.nodes);
         let entry = Arc::make_mut(&mut nodes[id.index()]);
@@ -124,7 +121,7 @@ impl Ledger {
                     }
                     return None;
                 }
-                self.see_unexpected(sight)
+                self.see_unexpected(sight, since)
             }
             RunState::Done(_) => {
                 self.see_done(sight.run);
@@ -138,7 +135,7 @@ impl Ledger {
     }
 
     /// A run is there that the ledger does not hold: given up before, or never ordered.
-    fn see_unexpected(&mut self, sight: &RunSight) -> Option<Drift> {
+    fn see_unexpected(&mut self, sight: &RunSight, since: Time) -> Option<Drift> {
         let (id, node) = (sight.run, sight.node);
         if !self.nodes.get(node.index()).is_some_and(|entry| entry.up) {
             // Seen before its node was: the node's own return names it again.
@@ -148,11 +145,11 @@ impl Ledger {
             return Some(Drift::Overfull(id, node));
         }
         let Some(given_up) = self.given_up.remove(&id) else {
-            let stranger = self.stranger(sight);
+            let stranger = self.stranger(sight, since);
             self.start(stranger);
             return Some(Drift::Unknown(id, node));
         };
-        let mut run = Run::clone(&given_up);
+        let mut run = Run { since, ..Run::clone(&given_up) };
         let next_is_ours = self.backlog.get(&id.job).is_some_and(|waiting| {
             waiting.again.get(&id.task).is_some_and(|next| next.0 == id.attempt.0 + 1)
         });
@@ -168,7 +165,7 @@ impl Ledger {
         }
     }
 
-    fn stranger(&self, sight: &RunSight) -> Run {
+    fn stranger(&self, sight: &RunSight, since: Time) -> Run {
         let node = &self.nodes[sight.node.index()].node;
         let class = |device: &fleet::DeviceGrant| node.devices.get(device.device.index()).copied();
         let class: ClassId = sight.grant.devices.first().and_then(class).unwrap_or(node.cpu);
@@ -182,7 +179,7 @@ impl Ledger {
             duration: None,
         };
         let tenant = Tenant::new(NOBODY);
-        let (stage, since, generation) = (Stage::Stray, self.at, self.generation);
+        let (stage, generation) = (Stage::Stray, self.generation);
         Run { placement, tenant, stage, since, generation }
     }
 
@@ -247,7 +244,10 @@ impl Ledger {
                 self.release(receipt.run);
             }
             (Outcome::Refused(_), Stage::Stopping) => {
-                self.set_stage(receipt.run, Stage::Stray);
+                let is_cancelled =
+                    self.jobs.get(&receipt.run.job).is_some_and(|it| it.cancelled > 0);
+                let stage = if is_cancelled { Stage::Cancelled } else { Stage::Stray };
+                self.set_stage(receipt.run, stage);
             }
             _ => {}
         }

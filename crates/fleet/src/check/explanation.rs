@@ -91,7 +91,7 @@ fn check_reason(
     }
     let Reason::NoRoom(tallies) = &*told.reason else { return };
     let alternatives = job.alternatives.len();
-    let in_order = (0..alternatives).eq(tallies.iter().map(|tally| tally.alternative.into()));
+    let in_order = (0..alternatives).eq(tallies.iter().map(|tally| usize::from(tally.alternative)));
     if !in_order {
         let told = tallies.iter().map(|tally| tally.alternative).collect();
         faults.push(Fault::TallyOfOther { job: job.id, alternatives, told });

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::device::DeviceKind;
 use crate::explanation::{Constraint, FellOut};
+use crate::plan::StopCause;
 use crate::id::{Attempt, ClassId, DeviceIndex, JobId, NodeId, RunId, Serial, TaskIndex};
 use crate::run::Stage;
 use crate::units::{Bytes, Micro, Milli, Rate, Span, Time};
@@ -119,9 +120,9 @@ pub enum Fault {
     /// The stops are not ascending.
     #[error("stop of run {run} is out of order")]
     StopOutOfOrder { run: RunId },
-    /// A run is stopped as a stray and is none.
-    #[error("stop of run {run} as a stray, and it is {stage:?}")]
-    StopOfNoStray { run: RunId, stage: Stage },
+    /// A run is stopped for a cause that it does not give.
+    #[error("stop of run {run} as {cause:?}, and it is {stage:?}")]
+    StopWithoutCause { run: RunId, stage: Stage, cause: StopCause },
 
     /// A placement is not explained.
     #[error("start of run {run} is not explained")]

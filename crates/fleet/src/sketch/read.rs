@@ -356,6 +356,7 @@ fn stage(line: &mut Line<'_>) -> Result<Stage, SketchError> {
         Some("ordered") => Ok(Stage::Ordered),
         None | Some("running") => Ok(Stage::Running),
         Some("stray") => Ok(Stage::Stray),
+        Some("cancelled") => Ok(Stage::Cancelled),
         Some("stopping") => Ok(Stage::Stopping),
         Some(word) => {
             let fault = WordFault::Malformed { what: "a stage", example: "stage=running" };

@@ -9,7 +9,8 @@ use crate::plan::{Placement, Plan, StopCause};
 use crate::snapshot::Snapshot;
 use crate::units::{Bytes, Micro, Milli, MilliCores, Span, Time};
 
-/// A plan, one line a start, stop or wake: `start train/1.0 n-0 alt=0 a100 cores=1 dev=0:0.5 for=50s`.
+/// A plan, one line a start, stop or wake: `start train/1.0 n-0 alt=0 a100 cores=1 dev=0:0.5
+/// for=50s`.
 ///
 /// A device is written `index:share:memory`, without what is whole or nothing. A job that has no
 /// tasks waiting is written by its id.
@@ -17,14 +18,18 @@ use crate::units::{Bytes, Micro, Milli, MilliCores, Span, Time};
 pub fn plan_text(snapshot: &Snapshot, plan: &Plan) -> String {
     let starts = plan.placements.iter().map(|placement| start_text(snapshot, placement));
     let stops = plan.stops.iter().map(|stop| {
-        let StopCause::Stray = stop.cause;
-        format!("stop {} stray", run_text(snapshot, stop.run))
+        let cause = match stop.cause {
+            StopCause::Stray => "stray",
+            StopCause::Cancelled => "cancelled",
+        };
+        format!("stop {} {cause}", run_text(snapshot, stop.run))
     });
     let wake = plan.wake.iter().map(|wake| format!("wake {}", time_text(*wake)));
     lines(starts.chain(stops).chain(wake))
 }
 
-/// Why jobs wait, one line a job: `wait train x2 alt0: 1 up, 3 free-devices 1/0; alt1: 4 cores 16/8`.
+/// Why jobs wait, one line a job: `wait train x2 alt0: 1 up, 3 free-devices 1/0; alt1: 4 cores
+/// 16/8`.
 ///
 /// A constraint is written with how many nodes fell out at it, and what was asked against the best
 /// that was offered.

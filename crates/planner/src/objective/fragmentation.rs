@@ -8,7 +8,10 @@
 //! Bound: zero.
 
 use fleet::snapshot::Mix;
-use fleet::{Alternative, Classes, Free, Grant, Milli, Node};
+use fleet::{
+    Alternative, ClassId, Classes, DeviceClass, DeviceFree, DeviceRequest, Free, Grant, Milli,
+    Node, ShareRule,
+};
 
 use super::{Ask, Choice};
 
@@ -54,17 +57,32 @@ pub fn unusable(node: &Node, free: &Free, mix: &Mix, classes: &Classes) -> f64 {
 fn unusable_for(shape: &Alternative, node: &Node, free: &Free, all: u64, classes: &Classes) -> u64 {
     let request = &shape.request;
     let Some(wanted) = &request.devices else { return all };
-    if request.cores > free.cores || request.memory > free.memory {
+    let carries = |(key, value): (&String, &String)| node.labels.get(key) == Some(value);
+    if request.cores > free.cores
+        || request.memory > free.memory
+        || !shape.labels.iter().all(carries)
+    {
         return all;
     }
-    let mut usable = 0;
-    let mut count = 0;
-    for (class, left) in node.devices.iter().zip(&free.devices) {
-        let enough = left.share >= wanted.share && left.share > Milli::ZERO;
-        if enough && left.memory >= wanted.memory && wanted.accepts(classes.get(*class)) {
-            usable += u64::from(left.share.0);
-            count += 1;
-        }
-    }
-    if count < wanted.count { all } else { all - usable }
+    let suits = |(class, left): &(&ClassId, &DeviceFree)| {
+        let class = classes.get(**class);
+        let divides = wanted.share == Milli::WHOLE || class.share == ShareRule::Milli;
+        left.share >= wanted.share
+            && divides
+            && left.memory >= wanted.memory
+            && could_run(shape, wanted, class)
+    };
+    let suiting = || node.devices.iter().zip(&free.devices).filter(suits);
+    // One task has devices of one class only.
+    let suffices = |class: &ClassId| {
+        wanted.count == 1
+            || suiting().filter(|(other, _)| *other == class).count() >= wanted.count as usize
+    };
+    let usable = suiting().filter(|(class, _)| suffices(class));
+    all - usable.map(|(_, left)| u64::from(left.share.0)).sum::<u64>()
+}
+
+/// Whether devices of this class would do, however much of them is free.
+fn could_run(shape: &Alternative, wanted: &DeviceRequest, class: &DeviceClass) -> bool {
+    wanted.accepts(class) && shape.rate(&class.model).is_some()
 }

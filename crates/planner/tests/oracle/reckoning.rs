@@ -1,0 +1,236 @@
+//! Every choice for a job with its score, by the formulas alone.
+//!
+//! No code of the planner is used and nothing is rounded. What a node offers
+//! is asked of `fleet`: the law, and the local rule for choosing devices.
+
+use fleet::policy::{Objective, Weighting, Weights};
+use fleet::{
+    Alternative, ClassId, Classes, DeviceRequest, Free, Grant, Job, Milli, Node, NodeId, Policy,
+    ShareRule, Snapshot, node,
+};
+
+/// A fleet as it is while tasks are placed.
+pub(crate) struct Reckoning<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) policy: &'a Policy,
+    free: Vec<Free>,
+}
+
+/// One choice.
+pub(crate) struct Choice {
+    pub(crate) alternative: usize,
+    pub(crate) node: NodeId,
+    pub(crate) class: ClassId,
+    pub(crate) grant: Grant,
+    pub(crate) score: f64,
+}
+
+/// The least that a job could cost on this fleet.
+struct Least {
+    seconds: f64,
+    joules: f64,
+}
+
+impl<'a> Reckoning<'a> {
+    pub(crate) fn new(snapshot: &'a Snapshot, policy: &'a Policy) -> Self {
+        let free = snapshot.nodes.iter().map(|entry| entry.free.clone()).collect();
+        Self { snapshot, policy, free }
+    }
+
+    pub(crate) fn take(&mut self, node: NodeId, grant: &Grant) {
+        self.free[node.index()].take(grant);
+    }
+
+    pub(crate) fn give_back(&mut self, node: NodeId, grant: &Grant) {
+        self.free[node.index()].give_back(grant);
+    }
+
+    pub(crate) fn choices(&self, job: &Job) -> Vec<Choice> {
+        let least = self.least(job);
+        let mut choices = Vec::new();
+        for (alternative, asked) in job.alternatives.iter().enumerate() {
+            for entry in self.snapshot.nodes.iter().filter(|entry| entry.up) {
+                let (node, free) = (&entry.node, &self.free[entry.node.id.index()]);
+                for (class, grant) in ways(asked, node, free, &self.snapshot.classes) {
+                    let score = self.score(job, (asked, class), (node, free, &grant), &least);
+                    let node = node.id;
+                    choices.push(Choice { alternative, node, class, grant, score });
+                }
+            }
+        }
+        choices
+    }
+
+    fn least(&self, job: &Job) -> Least {
+        let classes = &self.snapshot.classes;
+        let mut least = Least { seconds: f64::INFINITY, joules: f64::INFINITY };
+        for asked in job.alternatives.iter() {
+            for entry in self.snapshot.nodes.iter().filter(|entry| entry.up) {
+                let node = &entry.node;
+                for (class, grant) in ways(asked, node, &node.capacity(classes), classes) {
+                    let seconds = self.seconds(job, asked, class);
+                    // A device that may be shared may be awake for another already.
+                    let awake = grant.devices.iter().any(|held| held.share < Milli::WHOLE);
+                    let devices = if awake { 0.0 } else { device_watts(&grant, node, classes) };
+                    let watts = core_watts(&grant, node) + devices;
+                    least.seconds = least.seconds.min(seconds);
+                    least.joules = least.joules.min(watts * seconds);
+                }
+            }
+        }
+        least
+    }
+
+    fn seconds(&self, job: &Job, asked: &Alternative, class: ClassId) -> f64 {
+        let rate = asked.rate(&self.snapshot.classes.get(class).model).expect("a way has a rate");
+        job.work.expect("tiny jobs have work").0 as f64 / rate.0 as f64
+    }
+
+    fn score(
+        &self,
+        job: &Job,
+        (asked, class): (&Alternative, ClassId),
+        (node, free, grant): (&Node, &Free, &Grant),
+        least: &Least,
+    ) -> f64 {
+        let classes = &self.snapshot.classes;
+        let seconds = self.seconds(job, asked, class);
+        let mut after = free.clone();
+        after.take(grant);
+        let asleep = |device: &&fleet::DeviceGrant| {
+            free.devices[device.device.index()].share == Milli::WHOLE
+        };
+        let woken = grant.devices.iter().filter(asleep).copied().collect();
+        let woken = Grant { devices: woken, ..grant.clone() };
+        let watts = core_watts(grant, node) + device_watts(&woken, node, classes);
+        let taken: f64 = grant.devices.iter().map(|held| f64::from(held.share.0)).sum();
+        let lost = taken + self.unusable(node, &after) - self.unusable(node, free);
+        let scale = &self.policy.scale;
+        let (bound_missed, missed) = match job.deadline {
+            None => (0.0, 0.0),
+            Some(deadline) => {
+                let slack = (deadline.0 as f64 - self.snapshot.at.0 as f64) / 1e6;
+                (miss(slack, least.seconds), miss(slack, seconds))
+            }
+        };
+        let parts = [
+            part(least.seconds, seconds, scale.completion.0 as f64 / 1e6),
+            part(0.0, stranded(node, &after), f64::from(scale.utilisation.0)),
+            part(0.0, lost.max(0.0), f64::from(scale.fragmentation.0)),
+            part(least.joules, watts * seconds, scale.energy.0 as f64 / 1e3),
+            part(bound_missed, missed, f64::from(scale.deadline.0) / 1e6),
+        ];
+        mean(weights(self.policy), parts)
+    }
+
+    /// Expected thousandths of a device that what arrives here cannot use.
+    fn unusable(&self, node: &Node, free: &Free) -> f64 {
+        if node.devices.is_empty() {
+            return 0.0;
+        }
+        let (mut sum, mut count) = (0.0, 0.0);
+        for shape in &self.snapshot.mix.shapes {
+            sum += shape.count as f64 * unusable_for(&shape.shape, node, free, self.snapshot);
+            count += shape.count as f64;
+        }
+        sum / count
+    }
+}
+
+fn weights(policy: &Policy) -> &Weights {
+    match &policy.tiers[0] {
+        Weighting::Fixed(weights) => weights,
+        Weighting::ByUtilisation(_) => panic!("tiny policies have fixed weights"),
+    }
+}
+
+fn mean(weights: &Weights, parts: [f64; Objective::COUNT]) -> f64 {
+    let total: f64 = weights.iter().map(|weight| f64::from(weight.0)).sum();
+    weights.iter().zip(parts).map(|(weight, part)| f64::from(weight.0) * part).sum::<f64>() / total
+}
+
+fn part(bound: f64, cost: f64, sigma: f64) -> f64 {
+    ((bound + sigma) / (cost + sigma)).min(1.0)
+}
+
+fn miss(slack: f64, seconds: f64) -> f64 {
+    if slack <= 0.0 { 1.0 } else { 1.0 / (1.0 + (slack / seconds).powi(8)) }
+}
+
+fn stranded(node: &Node, free: &Free) -> f64 {
+    let share: u64 = free.devices.iter().map(|left| u64::from(left.share.0)).sum();
+    let amounts = [
+        (free.cores.0, node.cores.0),
+        (free.memory.0, node.memory.0),
+        (share, 1000 * node.devices.len() as u64),
+    ];
+    let present = amounts.into_iter().filter(|(_, whole)| *whole > 0);
+    let mut fractions: Vec<f64> = present.map(|(part, whole)| part as f64 / whole as f64).collect();
+    fractions.sort_by(f64::total_cmp);
+    1000.0 * (fractions[fractions.len() - 1] - fractions[0])
+}
+
+fn core_watts(grant: &Grant, node: &Node) -> f64 {
+    let extra = (node.power.busy.0 - node.power.idle.0) as f64 / 1e3;
+    extra * grant.cores.0 as f64 / node.cores.0 as f64
+}
+
+fn device_watts(grant: &Grant, node: &Node, classes: &Classes) -> f64 {
+    let watts = |held: &fleet::DeviceGrant| {
+        let power = classes.get(node.devices[held.device.index()]).power;
+        (power.busy.0 - power.idle.0) as f64 / 1e3
+    };
+    grant.devices.iter().map(watts).sum()
+}
+
+/// The free thousandths of a device that a shape cannot use.
+fn unusable_for(shape: &Alternative, node: &Node, free: &Free, snapshot: &Snapshot) -> f64 {
+    let all: f64 = free.devices.iter().map(|left| f64::from(left.share.0)).sum();
+    let Some(wanted) = &shape.request.devices else { return all };
+    let enough = shape.request.cores <= free.cores && shape.request.memory <= free.memory;
+    if !enough || !carries(shape, node) {
+        return all;
+    }
+    let suits = |index: &usize| {
+        let (left, class) = (free.devices[*index], snapshot.classes.get(node.devices[*index]));
+        left.share >= wanted.share
+            && left.memory >= wanted.memory
+            && divides(wanted, class.share)
+            && wanted.accepts(class)
+            && shape.rate(&class.model).is_some()
+    };
+    let suiting: Vec<usize> = (0..node.devices.len()).filter(suits).collect();
+    let of_class = |class| suiting.iter().filter(|it| node.devices[**it] == class).count();
+    let usable = suiting.iter().filter(|it| {
+        let suiting_too = of_class(node.devices[**it]);
+        suiting_too >= wanted.count as usize
+    });
+    all - usable.map(|index| f64::from(free.devices[*index].share.0)).sum::<f64>()
+}
+
+fn carries(asked: &Alternative, node: &Node) -> bool {
+    asked.labels.iter().all(|(key, value)| node.labels.get(key) == Some(value))
+}
+
+fn divides(wanted: &DeviceRequest, rule: ShareRule) -> bool {
+    wanted.share == Milli::WHOLE || rule == ShareRule::Milli
+}
+
+/// Every class of the node on which there is room, with what would be granted.
+fn ways(asked: &Alternative, node: &Node, free: &Free, classes: &Classes) -> Vec<(ClassId, Grant)> {
+    if !carries(asked, node) {
+        return Vec::new();
+    }
+    let request = &asked.request;
+    let grant = |devices| Grant { cores: request.cores, memory: request.memory, devices };
+    let way = |class: ClassId| {
+        asked.rate(&classes.get(class).model)?;
+        let grant = match &request.devices {
+            None => grant(Vec::new()),
+            Some(devices) if !devices.accepts(classes.get(class)) => return None,
+            Some(devices) => grant(node::choose_devices(node, free, classes, devices, class)?),
+        };
+        free.has_room_for(&grant).then_some((class, grant))
+    };
+    asked.classes_on(node, classes).into_iter().filter_map(way).collect()
+}

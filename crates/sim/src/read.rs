@@ -1,0 +1,166 @@
+//! Readers: files of fleets and workloads into valid types.
+//!
+//! In comes text in one of a few formats, told apart by its first bytes and
+//! never by a file's name, gzip or not: Motley's own fleet file (TOML) and
+//! workload file (TOML or JSON lines), and the node and pod lists of the
+//! openb trace (CSV). Out goes an [`Inventory`] or a [`Workload`] that nothing
+//! later needs to check, or a [`ReadError`] with file, line, field, reason and
+//! what to do. Nothing is dropped in silence: bad entries stop the reading, or
+//! are counted where the caller wants to go on without them. `docs/files.md`
+//! describes the formats.
+
+mod document;
+mod draw;
+mod error;
+mod fault;
+mod fleet_file;
+mod job_file;
+mod jobs;
+mod nodes;
+mod notebook;
+mod openb;
+mod raw;
+mod source;
+mod workload_file;
+mod world_file;
+
+use std::io::BufRead;
+use std::path::Path;
+
+pub use error::{BadLine, Limit, ReadError};
+pub use fault::Fault;
+
+use crate::workload::{Inventory, Workload};
+use error::{Within, Wrong};
+use notebook::Notebook;
+use raw::Raw;
+use source::{Format, Source, open};
+
+/// How to read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Go on after a bad entry, leaving it out.
+    pub skip_bad: bool,
+    /// When the pods of an openb list arrive; chosen by its columns where not given.
+    pub arrivals: Option<Arrivals>,
+    /// Draws the streams of a workload file.
+    pub seed: u64,
+}
+
+/// When the pods of an openb list arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Arrivals {
+    /// When they were created; they run for as long as they did.
+    Timed,
+    /// One a second, in the order of the list; they run without end.
+    Order,
+}
+
+impl Arrivals {
+    /// The name used on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Timed => "timed",
+            Self::Order => "order",
+        }
+    }
+}
+
+/// What was read, and what was noticed meanwhile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read<T> {
+    /// What was read.
+    pub value: T,
+    /// The first bad entries that were skipped.
+    pub skipped: Vec<BadLine>,
+    /// How many bad entries were skipped.
+    pub skipped_count: u64,
+    /// Remarks for the user, each a sentence without full stop.
+    pub notes: Vec<String>,
+}
+
+/// Reads a fleet from a file.
+///
+/// # Errors
+/// If the file cannot be read, is no fleet, or has a bad entry that is not to be skipped.
+pub fn inventory(path: &Path, options: &Options) -> Result<Read<Inventory>, ReadError> {
+    inventory_from(open(path)?, &path.display().to_string(), options)
+}
+
+/// Reads a workload from a file. The inventory is asked for the nodes that outages name.
+///
+/// # Errors
+/// If the file cannot be read, is no workload, or has a bad entry that is not to be skipped.
+pub fn workload(
+    path: &Path,
+    inventory: &Inventory,
+    options: &Options,
+) -> Result<Read<Workload>, ReadError> {
+    workload_from(open(path)?, &path.display().to_string(), inventory, options)
+}
+
+/// Reads a fleet from a reader; `file` is its name in messages.
+///
+/// # Errors
+/// As for [`inventory`].
+pub fn inventory_from(
+    reader: impl BufRead,
+    file: &str,
+    options: &Options,
+) -> Result<Read<Inventory>, ReadError> {
+    let mut source = Source::detect(reader, file)?;
+    let mut notebook = Notebook::new(file, options.skip_bad);
+    let advice = match source.format {
+        Format::OpenbNodes => {
+            let inventory = openb::read_nodes(source, &mut notebook)?;
+            return Ok(notebook.finish(inventory));
+        }
+        Format::Toml => {
+            let inventory = fleet_file::read(source.read_all()?, &mut notebook)?;
+            return Ok(notebook.finish(inventory));
+        }
+        Format::OpenbPods | Format::JsonLines => "give it as the jobs",
+    };
+    let wanted = "a fleet file or an openb node list";
+    Err(ReadError::WrongKind { file: source.file, found: source.format.words(), wanted, advice })
+}
+
+/// Reads a workload from a reader; `file` is its name in messages.
+///
+/// # Errors
+/// As for [`workload`].
+pub fn workload_from(
+    reader: impl BufRead,
+    file: &str,
+    inventory: &Inventory,
+    options: &Options,
+) -> Result<Read<Workload>, ReadError> {
+    let mut source = Source::detect(reader, file)?;
+    let mut notebook = Notebook::new(file, options.skip_bad);
+    if options.arrivals.is_some() && matches!(source.format, Format::JsonLines | Format::Toml) {
+        return Err(ReadError::ArrivalsGiven { file: source.file });
+    }
+    let workload = match source.format {
+        Format::OpenbPods => openb::read_pods(source, inventory, options.arrivals, &mut notebook)?,
+        Format::JsonLines => workload_file::read_json_lines(&mut source, inventory, &mut notebook)?,
+        Format::Toml => {
+            let bytes = source.read_all()?;
+            workload_file::read_toml(bytes, inventory, options.seed, &mut notebook)?
+        }
+        Format::OpenbNodes => {
+            let found = source.format.words();
+            let (wanted, advice) = ("a workload file or an openb pod list", "give it as the fleet");
+            return Err(ReadError::WrongKind { file: source.file, found, wanted, advice });
+        }
+    };
+    Ok(notebook.finish(workload))
+}
+
+/// Refuses a format version other than 1, the only one so far.
+fn check_format(raw: &Raw) -> Result<(), Wrong> {
+    match raw {
+        Raw::Whole(1) => Ok(()),
+        _ => Err(Wrong::here(Fault::Version { given: raw.to_string() })).within("format"),
+    }
+}

@@ -1,0 +1,165 @@
+//! What can be wrong with one value, and what to do about it.
+
+use fleet::parse::ParseError;
+use fleet::{DeviceKind, Span};
+use thiserror::Error;
+
+/// What is wrong with one value, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Fault {
+    /// A field that must be there is not.
+    #[error("is missing; {advice}")]
+    Missing {
+        /// What to do.
+        advice: &'static str,
+    },
+    /// A value of the wrong type.
+    #[error("is {given}, but must be {wanted}")]
+    Type {
+        /// What was given.
+        given: String,
+        /// What would be right.
+        wanted: &'static str,
+    },
+    /// A number that is too small or too large.
+    #[error("is {given}; give {wanted}")]
+    Range {
+        /// What was given.
+        given: String,
+        /// What would be right.
+        wanted: &'static str,
+    },
+    /// Not the quantity that it should be.
+    #[error("{0}")]
+    Quantity(ParseError),
+    /// A word that is not one of a few.
+    #[error("is {given:?}; use one of {words}")]
+    Word {
+        /// What was given.
+        given: String,
+        /// What would be right.
+        words: String,
+    },
+    /// A name that is empty or has control characters.
+    #[error("is {given:?}; a name has at least one character and no control characters")]
+    Name {
+        /// What was given.
+        given: String,
+    },
+    /// The text is not TOML or JSON, or has a field that does not belong.
+    #[error("{detail}")]
+    Shape {
+        /// What the parser said.
+        detail: String,
+    },
+    /// Bytes that are not UTF-8.
+    #[error("is not UTF-8 text; save the file in that encoding")]
+    Encoding,
+    /// A format version that this reader does not know.
+    #[error("is {given}, but this reader knows format 1 only; use a newer motley")]
+    Version {
+        /// What was given.
+        given: String,
+    },
+    /// Two entries of one name where it must be unique.
+    #[error("{name:?} is given twice, first in line {first}; rename one")]
+    Twice {
+        /// The name.
+        name: String,
+        /// Where it was given first.
+        first: u64,
+    },
+    /// A node with a device class that the file does not describe.
+    #[error("the model {model:?} is not described; add [device.{model}] or use one of {known}")]
+    ModelUnknown {
+        /// The model.
+        model: String,
+        /// The models there are.
+        known: String,
+    },
+    /// A processor where another device belongs, or the other way round.
+    #[error("{model:?} is a {kind}; {advice}")]
+    KindWrong {
+        /// The model.
+        model: String,
+        /// Its kind.
+        kind: DeviceKind,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// A field that has no meaning together with another.
+    #[error("has no effect here: {reason}; leave it out")]
+    Idle {
+        /// Why not.
+        reason: &'static str,
+    },
+    /// More power idle than busy.
+    #[error("idle power is larger than busy power; swap them or correct one")]
+    PowerFalls,
+    /// All nodes together are more than a total can hold.
+    #[error("the fleet's total of {what} passes the largest number there is; correct the entry")]
+    Total {
+        /// Of what.
+        what: &'static str,
+    },
+    /// A share of several devices.
+    #[error("a share below 1 goes with a count of 1, not {count}; ask for whole devices or one")]
+    ShareOfMany {
+        /// The count.
+        count: u32,
+    },
+    /// A job that asks for nothing.
+    #[error("asks for neither cores nor a device; give at least one")]
+    NothingAsked,
+    /// A deadline that cannot be met.
+    #[error("the deadline is not after the arrival; it is a span counted from there, like \"2h\"")]
+    DeadlineBeforeArrival,
+    /// A stream that runs on for too long.
+    #[error("the stream's last job would arrive after {most}; lower `count` or `every`")]
+    StreamTooLong {
+        /// The latest arrival there may be.
+        most: Span,
+    },
+    /// An outage of a node that is not there.
+    #[error("the fleet has no node {name:?}")]
+    NodeUnknown {
+        /// The name.
+        name: String,
+    },
+    /// True rates of a job that is not there.
+    #[error("no job or stream has the name {name:?}")]
+    JobUnknown {
+        /// The name.
+        name: String,
+    },
+    /// Two outages of one node at a time.
+    #[error("overlaps with another outage of {name}; join them or move one")]
+    OutageOverlap {
+        /// The node.
+        name: String,
+    },
+    /// A pod that ends before it starts.
+    #[error("is {given}, before {start}, which is {earlier}")]
+    EndsBefore {
+        /// What was given.
+        given: u64,
+        /// The column that should be earlier.
+        start: &'static str,
+        /// What that is.
+        earlier: u64,
+    },
+    /// A line with too many or too few fields.
+    #[error("has {given} fields, but the header has {wanted}")]
+    FieldCount {
+        /// How many it has.
+        given: u64,
+        /// How many it should have.
+        wanted: u64,
+    },
+    /// A column that is not part of the format.
+    #[error("is not a column of this format; the columns are {known}")]
+    ColumnUnknown {
+        /// The columns there are.
+        known: String,
+    },
+}

@@ -1,0 +1,271 @@
+//! Motley's fleet file: TOML into an inventory.
+//!
+//! The text types say what may be written; `docs/files.md` says what it means.
+//! Classes are numbered by model, and the devices of a node stand in the same
+//! order, so that the order of lines in the file decides nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fleet::units::Milliwatts;
+use fleet::{Bytes, ClassId, DeviceClass, DeviceKind, MilliCores, Node, NodeId, Power, ShareRule};
+use serde::Deserialize;
+
+use super::document::{Document, Entry, decode};
+use super::error::{BadLine, ReadError, Within, Wrong, list};
+use super::fault::Fault;
+use super::nodes::{DEVICES_MAX, NODES_MAX, Nodes};
+use super::notebook::Notebook;
+use super::raw::{
+    Raw, Strict, Table, check_name, labels, name, names, optional, quantity, required_name, text,
+    whole,
+};
+use crate::workload::Inventory;
+
+/// The most device classes: as many as there are ids.
+const CLASSES_MAX: usize = 65_535;
+/// The most cores of one node, so that a fleet's total stays within its integer.
+const CORES_MAX: MilliCores = MilliCores(1_000_000_000);
+
+/// `[device.MODEL]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeviceText {
+    kind: Option<Raw>,
+    memory: Option<Raw>,
+    compute_units: Option<Raw>,
+    capabilities: Option<Vec<Raw>>,
+    share: Option<Raw>,
+    power: Option<Strict<PowerText>>,
+}
+
+/// `[[node]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NodeText {
+    name: Option<Raw>,
+    count: Option<Raw>,
+    cpu: Option<Raw>,
+    cores: Option<Raw>,
+    memory: Option<Raw>,
+    devices: Option<Table<Raw>>,
+    labels: Option<Table<Raw>>,
+    power: Option<Strict<PowerText>>,
+}
+
+/// `power = { … }`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PowerText {
+    idle: Option<Raw>,
+    busy: Option<Raw>,
+}
+
+/// Reads a fleet file.
+pub(super) fn read(bytes: Vec<u8>, notebook: &mut Notebook) -> Result<Inventory, ReadError> {
+    let whole_file = |bad| notebook.refuse(bad);
+    let text = decode(bytes).map_err(whole_file)?;
+    let document = Document::parse(&text, &["device", "node"]).map_err(whole_file)?;
+    let devices = document.tables("device").map_err(whole_file)?;
+    let entries = document.list("node").map_err(whole_file)?;
+    let classes = read_classes(&devices, notebook)?;
+    let mut nodes = Nodes::new(classes, "name");
+    for entry in &entries {
+        if let Err(bad) = read_node(entry, &mut nodes, notebook)? {
+            notebook.skip(bad)?;
+        }
+    }
+    note_idle_classes(&nodes, notebook);
+    nodes.finish(notebook)
+}
+
+fn read_classes(
+    devices: &[(&str, Entry<'_, '_>)],
+    notebook: &mut Notebook,
+) -> Result<Vec<DeviceClass>, ReadError> {
+    let mut classes = Vec::new();
+    for (model, entry) in devices {
+        if classes.len() == CLASSES_MAX {
+            return Err(notebook.too_many(entry.line(), "device models", CLASSES_MAX as u64));
+        }
+        let read = |text| class(model, &text).map_err(|wrong| entry.locate(wrong));
+        match entry.read().and_then(read) {
+            Ok(class) => classes.push(class),
+            Err(bad) => notebook.skip(bad)?,
+        }
+    }
+    Ok(classes)
+}
+
+fn class(model: &str, text: &DeviceText) -> Result<DeviceClass, Wrong> {
+    check_name(model)?;
+    let kind = kind(text.kind.as_ref())?;
+    if kind == DeviceKind::Cpu {
+        refuse_for_cpu(text)?;
+    }
+    let units = text.compute_units.as_ref();
+    let units = units.map(|raw| whole(raw, 0_u32, "a whole number from 0 to 4294967295"));
+    let capabilities = names(text.capabilities.as_ref(), "capabilities")?;
+    Ok(DeviceClass {
+        model: model.to_owned(),
+        kind,
+        memory: optional(text.memory.as_ref(), "memory")?.unwrap_or_default(),
+        compute_units: units.transpose().within("compute_units")?.unwrap_or(0),
+        capabilities: capabilities.into_iter().collect(),
+        share: share_rule(text.share.as_ref()).within("share")?,
+        power: power(text.power.as_ref()).within("power")?,
+    })
+}
+
+/// The kind, which must be given.
+pub(super) fn kind(raw: Option<&Raw>) -> Result<DeviceKind, Wrong> {
+    let advice = "give one of cpu, gpu, tpu, fpga, npu, qpu";
+    let raw = raw.ok_or_else(|| Wrong::at("kind", Fault::Missing { advice }))?;
+    let given = name(raw).within("kind")?;
+    DeviceKind::from_name(given).ok_or_else(|| {
+        let words = list(DeviceKind::ALL.iter().map(|kind| kind.name()));
+        Wrong::at("kind", Fault::Word { given: given.to_owned(), words })
+    })
+}
+
+fn refuse_for_cpu(text: &DeviceText) -> Result<(), Wrong> {
+    let given = [
+        ("memory", text.memory.is_some(), "memory belongs to the node"),
+        ("compute_units", text.compute_units.is_some(), "jobs ask for cores"),
+        ("capabilities", text.capabilities.is_some(), "use labels of the node"),
+        ("share", text.share.is_some(), "cores are always shared"),
+        ("power", text.power.is_some(), "a processor's power belongs to the node"),
+    ];
+    match given.into_iter().find(|(_, given, _)| *given) {
+        Some((field, _, reason)) => Err(Wrong::at(field, Fault::Idle { reason })),
+        None => Ok(()),
+    }
+}
+
+fn share_rule(raw: Option<&Raw>) -> Result<ShareRule, Wrong> {
+    let Some(raw) = raw else { return Ok(ShareRule::Exclusive) };
+    match text(raw, "\"exclusive\" or \"milli\"")? {
+        "exclusive" => Ok(ShareRule::Exclusive),
+        "milli" => Ok(ShareRule::Milli),
+        given => {
+            let words = "exclusive, milli".to_owned();
+            Err(Wrong::here(Fault::Word { given: given.to_owned(), words }))
+        }
+    }
+}
+
+fn power(text: Option<&Strict<PowerText>>) -> Result<Power, Wrong> {
+    let Some(Strict(text)) = text else { return Ok(Power::default()) };
+    let part = |raw: Option<&Raw>, field: &str| {
+        let advice = "give both idle and busy, like { idle = \"50W\", busy = \"400W\" }";
+        let raw = raw.ok_or_else(|| Wrong::at(field, Fault::Missing { advice }))?;
+        quantity::<Milliwatts>(raw).within(field)
+    };
+    let (idle, busy) = (part(text.idle.as_ref(), "idle")?, part(text.busy.as_ref(), "busy")?);
+    if busy < idle {
+        return Err(Wrong::here(Fault::PowerFalls));
+    }
+    Ok(Power { idle, busy })
+}
+
+/// Adds the nodes of one entry. The outer error ends the reading, the inner one is of the entry.
+fn read_node(
+    entry: &Entry<'_, '_>,
+    nodes: &mut Nodes,
+    notebook: &Notebook,
+) -> Result<Result<(), BadLine>, ReadError> {
+    let text: NodeText = match entry.read() {
+        Ok(text) => text,
+        Err(bad) => return Ok(Err(bad)),
+    };
+    let read = node(&text, nodes).and_then(|node| Ok((node, node_count(text.count.as_ref())?)));
+    let (node, count) = match read {
+        Ok(read) => read,
+        Err(wrong) => return Ok(Err(entry.locate(wrong))),
+    };
+    if nodes.len() + u64::from(count) > NODES_MAX {
+        return Err(notebook.too_many(entry.line(), "nodes", NODES_MAX));
+    }
+    let names = match count {
+        1 => vec![node.name.clone()],
+        _ => (0..count).map(|index| format!("{}-{index}", node.name)).collect(),
+    };
+    Ok(nodes.add(&node, names, entry.line()).map_err(|wrong| entry.locate(wrong)))
+}
+
+fn node_count(raw: Option<&Raw>) -> Result<u32, Wrong> {
+    let count = raw.map(|raw| whole(raw, 1, "a whole number from 1"));
+    Ok(count.transpose().within("count")?.unwrap_or(1))
+}
+
+/// The node of an entry, with no id yet.
+fn node(text: &NodeText, nodes: &Nodes) -> Result<Node, Wrong> {
+    let name = required_name(text.name.as_ref(), "name", "give each node a name")?;
+    let cpu = required_name(text.cpu.as_ref(), "cpu", "name the model of its processor")?;
+    let cpu = model(cpu, nodes, true).within("cpu")?;
+    let cores: Option<MilliCores> = optional(text.cores.as_ref(), "cores")?;
+    let memory: Option<Bytes> = optional(text.memory.as_ref(), "memory")?;
+    let missing = |field, advice| Wrong::at(field, Fault::Missing { advice });
+    let cores = cores.ok_or_else(|| missing("cores", "give the number of cores"))?;
+    let memory = memory.ok_or_else(|| missing("memory", "give a size like \"64GiB\""))?;
+    if cores.is_zero() || cores > CORES_MAX {
+        let wanted = "a number of cores above 0 and up to 1000000";
+        return Err(Wrong::at("cores", Fault::Range { given: cores.to_string(), wanted }));
+    }
+    if memory.is_zero() {
+        let wanted = "a size above zero";
+        return Err(Wrong::at("memory", Fault::Range { given: memory.to_string(), wanted }));
+    }
+    Ok(Node {
+        id: NodeId::default(),
+        name: name.to_owned(),
+        cpu,
+        cores,
+        memory,
+        devices: devices(text.devices.as_ref(), nodes).within("devices")?,
+        labels: labels(text.labels.as_ref())?,
+        power: power(text.power.as_ref()).within("power")?,
+    })
+}
+
+fn devices(table: Option<&Table<Raw>>, nodes: &Nodes) -> Result<Vec<ClassId>, Wrong> {
+    let mut devices = BTreeMap::new();
+    let wanted = "a whole number from 1 to 1024, all devices of a node together";
+    for (name, raw) in table.iter().flat_map(|table| &table.0) {
+        let class = model(name, nodes, false).within(name)?;
+        let count = whole(raw, 1_u16, wanted).within(name)?;
+        devices.insert(class, usize::from(count));
+    }
+    let total: usize = devices.values().sum();
+    if total > DEVICES_MAX {
+        return Err(Wrong::here(Fault::Range { given: total.to_string(), wanted }));
+    }
+    Ok(devices.into_iter().flat_map(|(class, count)| vec![class; count]).collect())
+}
+
+/// The class of a model, which must be a processor or must not.
+fn model(name: &str, nodes: &Nodes, as_cpu: bool) -> Result<ClassId, Wrong> {
+    let Some((id, kind)) = nodes.class(name) else {
+        let known = list(nodes.classes().iter().map(|class| class.model.as_str()));
+        return Err(Wrong::here(Fault::ModelUnknown { model: name.to_owned(), known }));
+    };
+    let advice = match (as_cpu, kind == DeviceKind::Cpu) {
+        (true, false) => "name a device of kind cpu here, and put this one in `devices`",
+        (false, true) => "processors are named by `cpu`, not in `devices`",
+        _ => return Ok(id),
+    };
+    Err(Wrong::here(Fault::KindWrong { model: name.to_owned(), kind, advice }))
+}
+
+fn note_idle_classes(nodes: &Nodes, notebook: &mut Notebook) {
+    let used: BTreeSet<ClassId> = nodes.used_classes();
+    let idle: Vec<_> = nodes
+        .classes()
+        .iter()
+        .filter(|class| nodes.class(&class.model).is_none_or(|(id, _)| !used.contains(&id)))
+        .map(|class| class.model.as_str())
+        .collect();
+    if !idle.is_empty() {
+        let names = list(idle.iter().copied());
+        notebook.note(format!("{} device models are in no node: {names}", idle.len()));
+    }
+}

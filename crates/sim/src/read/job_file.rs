@@ -1,0 +1,262 @@
+//! Jobs and streams as Motley's workload files write them.
+//!
+//! The same text types serve TOML and JSON lines; `docs/files.md` says what
+//! each field means. Out comes a [`Template`], from which jobs are made.
+
+use std::sync::Arc;
+
+use fleet::{
+    Alternative, Bytes, DeviceKind, DeviceRequest, Milli, MilliCores, Request, Span, Tenant, Time,
+    Work,
+};
+use serde::Deserialize;
+
+use super::error::{Within, Wrong};
+use super::fault::Fault;
+use super::fleet_file::kind;
+use super::nodes::DEVICES_MAX;
+use super::raw::{
+    Raw, Strict, Table, labels, moment, name, names, optional, quantity, rates, required_name,
+    span, whole,
+};
+
+/// The most alternatives of one job; each is weighed on every group of nodes.
+const ALTERNATIVES_MAX: usize = 256;
+/// Who jobs without a tenant belong to.
+const TENANT: &str = "default";
+/// The most cores that a job may ask for: more than a node may have.
+const CORES_MAX: MilliCores = MilliCores(1_000_000_000);
+
+/// `[[job]]`, or one JSON line.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct JobText {
+    name: Option<Raw>,
+    tenant: Option<Raw>,
+    priority: Option<Raw>,
+    arrives: Option<Raw>,
+    tasks: Option<Raw>,
+    work: Option<Raw>,
+    deadline: Option<Raw>,
+    alternative: Option<Vec<Strict<AlternativeText>>>,
+}
+
+/// `[[stream]]`: a job without `arrives`, and how its copies arrive.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StreamText {
+    name: Option<Raw>,
+    tenant: Option<Raw>,
+    priority: Option<Raw>,
+    tasks: Option<Raw>,
+    work: Option<Raw>,
+    deadline: Option<Raw>,
+    alternative: Option<Vec<Strict<AlternativeText>>>,
+    count: Option<Raw>,
+    every: Option<Raw>,
+    from: Option<Raw>,
+    spread: Option<Raw>,
+}
+
+/// `[[job.alternative]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AlternativeText {
+    cores: Option<Raw>,
+    memory: Option<Raw>,
+    device: Option<Strict<DeviceRequestText>>,
+    labels: Option<Table<Raw>>,
+    rates: Option<Table<Raw>>,
+}
+
+/// `device = { … }`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DeviceRequestText {
+    kind: Option<Raw>,
+    count: Option<Raw>,
+    share: Option<Raw>,
+    memory: Option<Raw>,
+    models: Option<Vec<Raw>>,
+    compute_units: Option<Raw>,
+    capability: Option<Raw>,
+}
+
+/// Everything about a job but its id, its arrival and its deadline as a moment.
+pub(super) struct Template {
+    pub(super) name: String,
+    pub(super) tenant: String,
+    pub(super) priority: i32,
+    pub(super) tasks: u32,
+    pub(super) work: Option<Work>,
+    pub(super) deadline: Option<Span>,
+    pub(super) alternatives: Vec<Alternative>,
+}
+
+/// How the jobs of a stream arrive.
+pub(super) struct Arriving {
+    pub(super) count: u64,
+    pub(super) every: Span,
+    pub(super) from: Time,
+    pub(super) spread: Milli,
+}
+
+/// A job and its arrival.
+pub(super) fn job(text: JobText) -> Result<(Template, Time), Wrong> {
+    let arrival = moment(text.arrives.as_ref(), "arrives")?;
+    Ok((template(&text)?, arrival))
+}
+
+/// A stream.
+pub(super) fn stream(text: StreamText) -> Result<(Template, Arriving), Wrong> {
+    let StreamText { name, tenant, priority, tasks, work, deadline, alternative, .. } = text;
+    let arrives = None;
+    let job = JobText { name, tenant, priority, arrives, tasks, work, deadline, alternative };
+    let template = template(&job)?;
+    let missing = |field, advice| Wrong::at(field, Fault::Missing { advice });
+    let count = text.count.as_ref();
+    let count = count.ok_or_else(|| missing("count", "give the number of jobs"))?;
+    let count = whole(count, 1, "a whole number from 1").within("count")?;
+    let every = text.every.as_ref();
+    let every = every.ok_or_else(|| missing("every", "give the mean gap, like \"2m\""))?;
+    let gap = span(every).within("every")?;
+    if gap.is_zero() {
+        let wanted = "a span above zero";
+        return Err(Wrong::at("every", Fault::Range { given: every.to_string(), wanted }));
+    }
+    let spread = text.spread.as_ref().map(below_one).transpose().within("spread")?;
+    if template.work.is_none() && spread.is_some() {
+        let reason = "the stream has no `work` to vary";
+        return Err(Wrong::at("spread", Fault::Idle { reason }));
+    }
+    let from = moment(text.from.as_ref(), "from")?;
+    Ok((template, Arriving { count, every: gap, from, spread: spread.unwrap_or_default() }))
+}
+
+/// A fraction from 0 up to but not including 1.
+pub(super) fn below_one(raw: &Raw) -> Result<Milli, Wrong> {
+    let fraction = quantity::<Milli>(raw)?;
+    if fraction >= Milli::WHOLE {
+        let wanted = "a fraction from 0 to 0.999";
+        return Err(Wrong::here(Fault::Range { given: raw.to_string(), wanted }));
+    }
+    Ok(fraction)
+}
+
+fn template(text: &JobText) -> Result<Template, Wrong> {
+    let name_ = required_name(text.name.as_ref(), "name", "give each job a name")?;
+    let tenant = text.tenant.as_ref().map(name).transpose().within("tenant")?.unwrap_or(TENANT);
+    let priority = text.priority.as_ref().map(|raw| {
+        whole(raw, i32::MIN, "a whole number from -2147483648 to 2147483647").within("priority")
+    });
+    let tasks = text
+        .tasks
+        .as_ref()
+        .map(|raw| whole(raw, 1, "a whole number from 1 to 4294967295").within("tasks"));
+    let work: Option<Work> = optional(text.work.as_ref(), "work")?;
+    if work.is_some_and(Work::is_zero) {
+        let wanted = "an amount above zero, or leave it out for a job without end";
+        return Err(Wrong::at("work", Fault::Range { given: "0".to_owned(), wanted }));
+    }
+    let deadline = text.deadline.as_ref().map(span).transpose().within("deadline")?;
+    if deadline.is_some_and(Span::is_zero) {
+        return Err(Wrong::at("deadline", Fault::DeadlineBeforeArrival));
+    }
+    if deadline.is_some() && work.is_none() {
+        let reason = "a job without `work` has no end that could be late";
+        return Err(Wrong::at("deadline", Fault::Idle { reason }));
+    }
+    Ok(Template {
+        name: name_.to_owned(),
+        tenant: tenant.to_owned(),
+        priority: priority.transpose()?.unwrap_or(0),
+        tasks: tasks.transpose()?.unwrap_or(1),
+        work,
+        deadline,
+        alternatives: alternatives(text.alternative.as_deref()).within("alternative")?,
+    })
+}
+
+fn alternatives(texts: Option<&[Strict<AlternativeText>]>) -> Result<Vec<Alternative>, Wrong> {
+    let texts = texts.unwrap_or(&[]);
+    if texts.is_empty() {
+        let advice = "give at least one way to run the job";
+        return Err(Wrong::here(Fault::Missing { advice }));
+    }
+    if texts.len() > ALTERNATIVES_MAX {
+        let given = texts.len().to_string();
+        return Err(Wrong::here(Fault::Range { given, wanted: "at most 256 of them" }));
+    }
+    let numbered = texts.iter().enumerate();
+    numbered.map(|(index, Strict(text))| alternative(text).within_item(index)).collect()
+}
+
+fn alternative(text: &AlternativeText) -> Result<Alternative, Wrong> {
+    let cores = optional::<MilliCores>(text.cores.as_ref(), "cores")?.unwrap_or_default();
+    let devices = text.device.as_ref().map(device_request).transpose().within("device")?;
+    if cores.is_zero() && devices.is_none() {
+        return Err(Wrong::here(Fault::NothingAsked));
+    }
+    if cores > CORES_MAX {
+        let wanted = "at most 1000000 cores";
+        return Err(Wrong::at("cores", Fault::Range { given: cores.to_string(), wanted }));
+    }
+    let memory = optional::<Bytes>(text.memory.as_ref(), "memory")?.unwrap_or_default();
+    Ok(Alternative {
+        request: Request { cores, memory, devices },
+        labels: labels(text.labels.as_ref())?,
+        rates: text.rates.as_ref().map(rates).transpose().within("rates")?.unwrap_or_default(),
+    })
+}
+
+fn device_request(Strict(text): &Strict<DeviceRequestText>) -> Result<DeviceRequest, Wrong> {
+    let kind = kind(text.kind.as_ref())?;
+    if kind == DeviceKind::Cpu {
+        let reason = "processors are asked for by `cores`";
+        return Err(Wrong::at("kind", Fault::Idle { reason }));
+    }
+    let wanted = "a whole number from 1 to 1024";
+    let count = text.count.as_ref().map(|raw| match whole(raw, 1_u32, wanted)? {
+        count if count as usize > DEVICES_MAX => {
+            Err(Wrong::here(Fault::Range { given: raw.to_string(), wanted }))
+        }
+        count => Ok(count),
+    });
+    let count = count.transpose().within("count")?.unwrap_or(1);
+    let share = optional(text.share.as_ref(), "share")?.unwrap_or(Milli::WHOLE);
+    if share.is_zero() || share > Milli::WHOLE {
+        let wanted = "a share above 0 and up to 1";
+        return Err(Wrong::at("share", Fault::Range { given: share.to_string(), wanted }));
+    }
+    if share < Milli::WHOLE && count > 1 {
+        return Err(Wrong::at("share", Fault::ShareOfMany { count }));
+    }
+    let units = text.compute_units.as_ref();
+    let units = units.map(|raw| whole(raw, 0_u32, "a whole number from 0 to 4294967295"));
+    Ok(DeviceRequest {
+        kind,
+        count,
+        share,
+        memory: optional(text.memory.as_ref(), "memory")?.unwrap_or_default(),
+        models: names(text.models.as_ref(), "models")?,
+        compute_units: units.transpose().within("compute_units")?.unwrap_or(0),
+        capability: text
+            .capability
+            .as_ref()
+            .map(|raw| name(raw).map(str::to_owned))
+            .transpose()
+            .within("capability")?,
+    })
+}
+
+impl Template {
+    /// Who its jobs are accounted to.
+    pub(super) fn tenant(&self) -> Tenant {
+        Tenant::new(&self.tenant)
+    }
+
+    /// Its alternatives, to be shared.
+    pub(super) fn take_alternatives(&mut self) -> Arc<Vec<Alternative>> {
+        Arc::new(std::mem::take(&mut self.alternatives))
+    }
+}

@@ -1,0 +1,129 @@
+//! The truth about a workload, as files write it: `[world]` or a JSON line.
+//!
+//! Comes last, since it speaks of jobs and nodes by name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use fleet::{Job, Milli, NodeId, Rate, Time};
+use serde::Deserialize;
+
+use super::error::{ReadError, Within, Wrong};
+use super::fault::Fault;
+use super::job_file::below_one;
+use super::raw::{Raw, Strict, Table, moment, rates, required_name, span, text};
+use crate::workload::{Inventory, Outage, OutageKind, Truth};
+
+/// `[world]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WorldText {
+    rate_error: Option<Raw>,
+    rates: Option<Table<Table<Raw>>>,
+    outage: Option<Vec<Strict<OutageText>>>,
+}
+
+/// `[[world.outage]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OutageText {
+    node: Option<Raw>,
+    at: Option<Raw>,
+    lasts: Option<Raw>,
+    kind: Option<Raw>,
+}
+
+/// What the world knows, and outages by time. Each wrong part goes to `bad`, which may end it.
+pub(super) fn world(
+    world: &WorldText,
+    jobs: &[Arc<Job>],
+    inventory: &Inventory,
+    mut bad: impl FnMut(Wrong) -> Result<(), ReadError>,
+) -> Result<(Truth, Vec<Outage>), ReadError> {
+    let mut truth = Truth::default();
+    match world.rate_error.as_ref().map(below_one).transpose().within("rate_error") {
+        Ok(error) => truth.rate_error = error.unwrap_or(Milli::ZERO),
+        Err(wrong) => bad(wrong)?,
+    }
+    let names: BTreeSet<&str> = match &world.rates {
+        Some(_) => jobs.iter().map(|job| job.name.as_str()).collect(),
+        None => BTreeSet::new(),
+    };
+    for (name, table) in world.rates.iter().flat_map(|table| &table.0) {
+        match true_rates(name, table, &names).within(name).within("rates") {
+            Ok(rates) => _ = truth.rates.insert(name.clone(), rates),
+            Err(wrong) => bad(wrong)?,
+        }
+    }
+    let mut outages = Vec::new();
+    let mut taken = BTreeMap::new();
+    let nodes: BTreeMap<&str, NodeId> =
+        inventory.nodes.iter().map(|node| (node.name.as_str(), node.id)).collect();
+    for (index, Strict(text)) in world.outage.iter().flatten().enumerate() {
+        let read = outage(text, &nodes).and_then(|outage| keep_apart(outage, text, &mut taken));
+        match read.within_item(index).within("outage") {
+            Ok(outage) => outages.push(outage),
+            Err(wrong) => bad(wrong)?,
+        }
+    }
+    outages.sort_unstable();
+    Ok((truth, outages))
+}
+
+fn true_rates(
+    name: &str,
+    table: &Table<Raw>,
+    names: &BTreeSet<&str>,
+) -> Result<BTreeMap<String, Rate>, Wrong> {
+    if !names.contains(name) {
+        return Err(Wrong::here(Fault::JobUnknown { name: name.to_owned() }));
+    }
+    rates(table)
+}
+
+fn outage(told: &OutageText, nodes: &BTreeMap<&str, NodeId>) -> Result<Outage, Wrong> {
+    let missing = |field, advice| Wrong::at(field, Fault::Missing { advice });
+    let name = required_name(told.node.as_ref(), "node", "name the node that is lost")?;
+    let unknown = || Wrong::at("node", Fault::NodeUnknown { name: name.to_owned() });
+    let node = *nodes.get(name).ok_or_else(unknown)?;
+    let at = told.at.as_ref().ok_or_else(|| missing("at", "say when, like \"1h\""))?;
+    let at = moment(Some(at), "at")?;
+    let lasts = told.lasts.as_ref();
+    let lasts = lasts.ok_or_else(|| missing("lasts", "say how long, like \"10m\""))?;
+    let lasts = span(lasts).within("lasts")?;
+    if lasts.is_zero() {
+        let wanted = "a span above zero";
+        return Err(Wrong::at("lasts", Fault::Range { given: lasts.to_string(), wanted }));
+    }
+    let kind = told.kind.as_ref();
+    let kind = kind.ok_or_else(|| missing("kind", "say \"crash\" or \"partition\""))?;
+    let kind = match text(kind, "\"crash\" or \"partition\"").within("kind")? {
+        "crash" => OutageKind::Crash,
+        "partition" => OutageKind::Partition,
+        given => {
+            let words = "crash, partition".to_owned();
+            return Err(Wrong::at("kind", Fault::Word { given: given.to_owned(), words }));
+        }
+    };
+    Ok(Outage { at, node, lasts, kind })
+}
+
+/// Refuses an outage that overlaps with one before; `taken` holds when each begins and ends.
+fn keep_apart(
+    outage: Outage,
+    text: &OutageText,
+    taken: &mut BTreeMap<(NodeId, Time), Time>,
+) -> Result<Outage, Wrong> {
+    let (begin, end) = ((outage.node, outage.at), outage.at.after(outage.lasts));
+    let before = taken.range(..=begin).next_back();
+    let after = taken.range(begin..).next();
+    let overlaps_before =
+        before.is_some_and(|((node, _), ends)| *node == outage.node && *ends >= outage.at);
+    let overlaps_after = after.is_some_and(|((node, at), _)| *node == outage.node && *at <= end);
+    if overlaps_before || overlaps_after {
+        let name = text.node.as_ref().map_or_else(String::new, ToString::to_string);
+        return Err(Wrong::here(Fault::OutageOverlap { name }));
+    }
+    taken.insert(begin, end);
+    Ok(outage)
+}
