@@ -79,6 +79,8 @@ pub enum Drift {
     Stray(RunId, NodeId),
     /// A run that nobody ordered is there: it is stopped.
     Unknown(RunId, NodeId),
+    /// A run is on another node than it was ordered to: it is stopped, and its task waits again.
+    Elsewhere(RunId, NodeId),
     /// A run is there that holds more than the ledger has free on its node: it is left alone and
     /// named every turn that it is seen.
     Overfull(RunId, NodeId),

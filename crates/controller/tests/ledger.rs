@@ -474,3 +474,25 @@ fn what_a_body_did_not_take_waits_again_and_is_recovered_where_it_runs_after_all
     assert!(turn.orders.is_empty());
     assert_eq!(world.tally(0), (0, 1, 0));
 }
+
+#[test]
+fn a_run_on_another_node_than_ordered_is_stopped_and_its_task_waits_again() {
+    let (mut world, run) = World::with_train();
+    let running = world.sight(run, 1, RunState::Running);
+    let turn = world.see(Vec::new(), vec![running]);
+    assert_eq!(turn.drifts, vec![Drift::Elsewhere(run, NodeId(1))]);
+    let stops = turn.orders.iter().filter(|order| order.action == Action::Stop(StopCause::Stray));
+    assert_eq!(stops.map(|order| order.run).collect::<Vec<_>>(), vec![run]);
+    assert_eq!(turn.orders.len(), 2, "the task is started again: {:?}", turn.orders);
+}
+
+#[test]
+fn a_run_that_was_accepted_and_is_not_in_full_sight_is_gone() {
+    let (mut world, run) = World::with_train();
+    let generation = world.ledger.generation();
+    let receipt = Receipt { run, generation, outcome: Outcome::Accepted };
+    let up = vec![world.up(0), world.up(1)];
+    let turn = world.turn(Extent::Full, up, Vec::new(), vec![receipt], Vec::new());
+    assert_eq!(turn.drifts, vec![Drift::Vanished(run, NodeId(0))]);
+    assert_eq!(turn.orders.len(), 1);
+}

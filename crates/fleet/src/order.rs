@@ -50,7 +50,8 @@ pub struct Receipt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// It is done, or under way.
+    /// It is done, or under way. A run whose start was accepted is named by every full observation
+    /// from this receipt on, until it has ended.
     Accepted,
     /// It was not done, and will not be.
     Refused(Refusal),

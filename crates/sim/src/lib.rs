@@ -1,5 +1,12 @@
 //! The model world: the real controller loop in virtual time.
 
+pub mod bundled;
+pub mod read;
 pub mod workload;
+pub mod world;
+pub mod faults;
+pub mod scenario;
+pub mod checkers;
+pub mod report;
 
 pub use workload::{Inventory, Outage, OutageKind, Truth, Workload};

@@ -35,11 +35,11 @@ impl Ledger {
         for sight in &observation.runs {
             drifts.extend(self.see_run(sight));
         }
-        if observation.extent == Extent::Full {
-            drifts.extend(self.miss_runs(&named));
-        }
         for receipt in &observation.receipts {
             self.see_receipt(receipt);
+        }
+        if observation.extent == Extent::Full {
+            drifts.extend(self.miss_runs(&named));
         }
         drifts
     }
@@ -112,17 +112,21 @@ impl Ledger {
 
     fn see_run(&mut self, sight: &RunSight) -> Option<Drift> {
         match sight.state {
-            RunState::Running(since) => {
-                if let Some(run) = Arc::make_mut(&mut self.runs).get_mut(&sight.run) {
-                    let run = Arc::make_mut(run);
+            RunState::Running(since) => match self.runs.get(&sight.run) {
+                None => self.see_unexpected(sight, since),
+                Some(run) if run.placement.node != sight.node => {
+                    Some(self.see_elsewhere(sight, since))
+                }
+                Some(run) => {
                     if run.stage == Stage::Ordered {
+                        let runs = Arc::make_mut(&mut self.runs);
+                        let run = Arc::make_mut(runs.get_mut(&sight.run).expect("just found"));
                         run.stage = Stage::Running;
                         run.since = since;
                     }
-                    return None;
+                    None
                 }
-                self.see_unexpected(sight, since)
-            }
+            },
             RunState::Done(_) => {
                 self.see_done(sight.run);
                 None
@@ -163,6 +167,23 @@ impl Ledger {
             self.start(run);
             Some(Drift::Stray(id, node))
         }
+    }
+
+    /// A run is not where it was ordered to. What runs there was never checked, so it is stopped.
+    fn see_elsewhere(&mut self, sight: &RunSight, since: Time) -> Drift {
+        let (id, node) = (sight.run, sight.node);
+        let was_active = self.runs.get(&id).is_some_and(|run| is_active(run));
+        self.release(id);
+        if was_active {
+            self.wait_again(id);
+        }
+        let is_up = self.nodes.get(node.index()).is_some_and(|entry| entry.up);
+        if !is_up || !self.holding(&sight.grant, node) {
+            return Drift::Overfull(id, node);
+        }
+        let stranger = self.stranger(sight, since);
+        self.start(stranger);
+        Drift::Elsewhere(id, node)
     }
 
     fn stranger(&self, sight: &RunSight, since: Time) -> Run {
@@ -236,6 +257,10 @@ impl Ledger {
     fn see_receipt(&mut self, receipt: &Receipt) {
         let Some(run) = self.runs.get(&receipt.run) else { return };
         match (receipt.outcome, run.stage) {
+            // Accepted: from now on a full observation that does not name it means that it is gone.
+            (Outcome::Accepted, Stage::Ordered) if run.generation == receipt.generation => {
+                self.set_stage(receipt.run, Stage::Running);
+            }
             (Outcome::Refused(_), Stage::Ordered) if run.generation == receipt.generation => {
                 self.release(receipt.run);
                 self.wait_again(receipt.run);

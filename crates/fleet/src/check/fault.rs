@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use crate::device::DeviceKind;
 use crate::explanation::{Constraint, FellOut};
-use crate::plan::StopCause;
 use crate::id::{Attempt, ClassId, DeviceIndex, JobId, NodeId, RunId, Serial, TaskIndex};
+use crate::plan::StopCause;
 use crate::run::Stage;
 use crate::units::{Bytes, Micro, Milli, Rate, Span, Time};
 

@@ -1,0 +1,95 @@
+//! What comes of orders: runs start and stop, or are refused.
+
+use fleet::{
+    Action, ClassId, DeviceGrant, Generation, Grant, Job, Node, Order, Outcome, Placement, Refusal,
+    RunId, RunState,
+};
+
+use super::{Due, Effect, Event, Running, Start, World, sight};
+
+impl World {
+    pub(super) fn obey(&mut self, order: &Order) -> Outcome {
+        let refusal = match &order.action {
+            Action::Start { job, placement } => self.start(order, job, placement),
+            Action::Stop(_) => self.stop(order.run, order.generation),
+        };
+        refusal.map_or_else(Outcome::Refused, |()| Outcome::Accepted)
+    }
+
+    fn start(&mut self, order: &Order, job: &Job, placement: &Placement) -> Result<(), Refusal> {
+        if self.runs.contains_key(&order.run) {
+            // It is there, whatever is remembered of how that came about.
+            return Ok(());
+        }
+        let station = self.stations.get_mut(placement.node.index()).ok_or(Refusal::Engine)?;
+        if !station.is_up() {
+            return Err(Refusal::NodeLost);
+        }
+        let grant = &placement.grant;
+        if !is_ascending(&grant.devices) || !station.free.has_room_for(grant) {
+            return Err(Refusal::NoRoom);
+        }
+        let class = class_of(&station.node, grant);
+        let way =
+            job.alternatives.get(usize::from(placement.alternative)).ok_or(Refusal::Engine)?;
+        let rate = self.rates.rate(job, way, class, &self.classes).ok_or(Refusal::Engine)?;
+        station.free.take(grant);
+        station.runs.insert(order.run);
+        let duration = job.work.and_then(|work| work.duration(rate));
+        let end = duration.map(|span| self.foresee(self.clock.after(span), Due::End(order.run)));
+        let running = Running {
+            node: placement.node,
+            grant: grant.clone(),
+            since: self.clock,
+            unseen: false,
+            end,
+        };
+        self.mirror.sights.push(sight(order.run, &running, RunState::Running(self.clock)));
+        self.runs.insert(order.run, running);
+        self.effects.push(Effect::Started(order.run));
+        self.record(Event::Started(Start {
+            run: order.run,
+            node: placement.node,
+            class,
+            grant: grant.clone(),
+            duration,
+            generation: order.generation,
+        }));
+        Ok(())
+    }
+
+    fn stop(&mut self, run: RunId, generation: Generation) -> Result<(), Refusal> {
+        let node = self.runs.get(&run).ok_or(Refusal::UnknownRun)?.node;
+        if !self.stations[node.index()].is_up() {
+            return Err(Refusal::NodeLost);
+        }
+        let running = self.remove(run);
+        self.mirror.sights.push(sight(run, &running, RunState::Stopped(self.clock)));
+        self.mirror.has_news = true;
+        self.record(Event::Stopped { run, generation });
+        self.effects.push(Effect::Stopped(run, running));
+        Ok(())
+    }
+
+    /// Takes a run off its node and out of the queue.
+    pub(super) fn remove(&mut self, run: RunId) -> Running {
+        let running = self.runs.remove(&run).expect("only what runs is removed");
+        let station = &mut self.stations[running.node.index()];
+        station.free.give_back(&running.grant);
+        station.runs.remove(&run);
+        if let Some(end) = running.end {
+            self.queue.remove(&end);
+        }
+        running
+    }
+}
+
+/// Whether each device is named once.
+fn is_ascending(devices: &[DeviceGrant]) -> bool {
+    devices.is_sorted_by(|one, next| one.device < next.device)
+}
+
+/// The class that decides how fast a run with this grant runs.
+fn class_of(node: &Node, grant: &Grant) -> ClassId {
+    grant.devices.first().map_or(node.cpu, |held| node.devices[held.device.index()])
+}

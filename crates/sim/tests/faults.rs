@@ -1,0 +1,269 @@
+//! Seeded simulations of small random fleets in which much goes wrong, with
+//! every checker on every turn.
+//!
+//! `MOTLEY_SEED=17 cargo test -p sim --test faults` repeats one of them;
+//! `MOTLEY_SEEDS=10000` before the same command runs so many instead of 500.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use controller::policy_file::{SHIPPED, shipped};
+use fleet::{
+    Alternative, Bytes, ClassId, Classes, DeviceClass, DeviceKind, DeviceRequest, Job, JobId,
+    Milli, MilliCores, Milliwatts, Node, NodeId, Power, Rate, Reason, Request, ShareRule, Tenant,
+    Time, Work,
+};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use sim::checkers::Checks;
+use sim::faults::{FaultKind, Faults, Hits};
+use sim::scenario::{Ending, Options, Outcome, motley, run};
+use sim::world::Event;
+use sim::{Inventory, Truth, Workload};
+
+const SEEDS: u64 = 500;
+const GIB: u64 = 1 << 30;
+const ZONES: [&str; 2] = ["a", "b"];
+
+/// Models: name, kind, memory in GiB, share rule.
+const MODELS: [(&str, DeviceKind, u64, ShareRule); 6] = [
+    ("EPYC", DeviceKind::Cpu, 0, ShareRule::Milli),
+    ("XEON", DeviceKind::Cpu, 0, ShareRule::Milli),
+    ("A100", DeviceKind::Gpu, 40, ShareRule::Milli),
+    ("V100", DeviceKind::Gpu, 16, ShareRule::Milli),
+    ("K80", DeviceKind::Gpu, 12, ShareRule::Exclusive),
+    ("U280", DeviceKind::Fpga, 8, ShareRule::Exclusive),
+];
+
+#[test]
+fn whatever_goes_wrong_every_law_holds_and_all_that_can_run_runs() {
+    let number = |name| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
+    let only = number("MOTLEY_SEED");
+    let seeds = only.map_or(0..number("MOTLEY_SEEDS").unwrap_or(SEEDS), |seed| seed..seed + 1);
+    let (mut hits, mut refused, mut turns) = (Hits::new(), 0, 0);
+    for seed in seeds {
+        let outcome = simulate(seed);
+        for (kind, count) in outcome.hits {
+            *hits.entry(kind).or_default() += count;
+        }
+        let is_refusal = |event: &Event| matches!(event, Event::Refused { .. });
+        refused += outcome.log.iter().filter(|entry| is_refusal(&entry.event)).count();
+        turns += outcome.turns;
+    }
+    println!("{turns} turns, {refused} orders refused by the world, faults {hits:?}");
+    if only.is_none() {
+        for kind in FaultKind::ALL {
+            assert!(hits.get(&kind).is_some_and(|count| *count > 0), "{kind:?} never happened");
+        }
+        assert!(refused > 0, "the world never refused an order");
+    }
+}
+
+fn simulate(seed: u64) -> Outcome {
+    let mut dice = Dice(ChaCha8Rng::seed_from_u64(seed));
+    let fleet = random_fleet(&mut dice);
+    let workload = random_workload(&mut dice);
+    let policy = shipped(dice.pick(SHIPPED).0).expect("it is shipped");
+    let repeat = format!("MOTLEY_SEED={seed} cargo test -p sim --test faults");
+    let options = Options {
+        seed,
+        checks: Checks::Thorough,
+        faults: random_faults(&mut dice, seed),
+        resync_every: dice.below(9),
+        turns_max: 20_000,
+        repeat: repeat.clone(),
+        ..Options::default()
+    };
+    let outcome = run(&fleet, &workload, &policy, options, &mut motley());
+    let violations: Vec<_> = outcome.violations.iter().map(ToString::to_string).collect();
+    assert!(violations.is_empty(), "{}", violations.join("\n"));
+    let has_ended = matches!(outcome.ending, Ending::Finished | Ending::Standstill);
+    assert!(has_ended, "ended as {:?}; repeat with `{repeat}`", outcome.ending);
+    assert_all_that_can_run_runs(&fleet, &workload, &outcome, &repeat);
+    outcome
+}
+
+/// What waits at the end waits for room that nothing will ever give back, or can run nowhere.
+fn assert_all_that_can_run_runs(
+    fleet: &Inventory,
+    workload: &Workload,
+    outcome: &Outcome,
+    repeat: &str,
+) {
+    let has_services = workload.jobs.iter().any(|job| job.work.is_none());
+    let waiting: BTreeMap<JobId, &Reason> =
+        outcome.waiting.iter().map(|waiting| (waiting.job, &*waiting.reason)).collect();
+    let done: BTreeSet<_> = outcome
+        .log
+        .iter()
+        .filter_map(|entry| match entry.event {
+            Event::Done { run, .. } => Some((run.job, run.task)),
+            _ => None,
+        })
+        .collect();
+    for job in &workload.jobs {
+        let could_run = fleet.nodes.iter().any(|node| could_run(job, node, &fleet.classes));
+        let left = job.tasks as usize - done.iter().filter(|(id, _)| *id == job.id).count();
+        if could_run && !has_services {
+            assert_eq!(left, 0, "job {} is not done; repeat with `{repeat}`", job.id);
+        }
+        let reason = waiting.get(&job.id);
+        let is_told = matches!(reason, None | Some(Reason::NoRoom(_)));
+        assert!(is_told, "job {} waits for {reason:?}; repeat with `{repeat}`", job.id);
+        if !could_run {
+            assert!(reason.is_some(), "job {} is not explained; repeat with `{repeat}`", job.id);
+        }
+    }
+}
+
+/// Whether a task of the job could run on this node if it were empty.
+fn could_run(job: &Job, node: &Node, classes: &Classes) -> bool {
+    let fits = |way: &Alternative| {
+        let request = &way.request;
+        let has_labels = way.labels.iter().all(|(key, value)| node.labels.get(key) == Some(value));
+        let has_devices = match &request.devices {
+            None => way.rate(&classes.get(node.cpu).model).is_some(),
+            Some(asked) => node.devices.iter().any(|id| {
+                let class = classes.get(*id);
+                let count = node.devices.iter().filter(|other| *other == id).count();
+                asked.accepts(class)
+                    && (asked.share == Milli::WHOLE || class.share == ShareRule::Milli)
+                    && way.rate(&class.model).is_some()
+                    && count >= asked.count as usize
+            }),
+        };
+        has_labels && has_devices && request.cores <= node.cores && request.memory <= node.memory
+    };
+    job.alternatives.iter().any(fits)
+}
+
+/// Dice for generators.
+struct Dice(ChaCha8Rng);
+
+impl Dice {
+    fn below(&mut self, end: u32) -> u32 {
+        self.0.next_u32() % end
+    }
+
+    fn within(&mut self, least: u32, most: u32) -> u32 {
+        least + self.below(most - least + 1)
+    }
+
+    /// The same, wider.
+    fn amount(&mut self, least: u32, most: u32) -> u64 {
+        u64::from(self.within(least, most))
+    }
+
+    fn one_in(&mut self, many: u32) -> bool {
+        self.below(many) == 0
+    }
+
+    fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.0.next_u32() as usize % items.len()]
+    }
+}
+
+fn random_fleet(dice: &mut Dice) -> Inventory {
+    let class = |(model, kind, memory, share): &(&str, DeviceKind, u64, ShareRule)| DeviceClass {
+        model: (*model).to_owned(),
+        kind: *kind,
+        memory: Bytes(memory * GIB),
+        compute_units: 0,
+        capabilities: BTreeSet::new(),
+        share: *share,
+        power: Power { idle: Milliwatts(20_000), busy: Milliwatts(300_000) },
+    };
+    let nodes = dice.within(1, 6);
+    let nodes = (0..nodes).map(|id| {
+        let mut devices = Vec::new();
+        for _ in 0..dice.below(3) {
+            let class = ClassId(*dice.pick(&[2, 3, 4, 5]));
+            devices.extend(std::iter::repeat_n(class, dice.within(1, 2) as usize));
+        }
+        Node {
+            id: NodeId(id),
+            name: format!("node{id}"),
+            cpu: ClassId(*dice.pick(&[0, 1])),
+            cores: MilliCores(1000 * dice.amount(1, 16)),
+            memory: Bytes(GIB * dice.amount(4, 64)),
+            devices,
+            labels: BTreeMap::from([("zone".to_owned(), (*dice.pick(&ZONES)).to_owned())]),
+            power: Power { idle: Milliwatts(100_000), busy: Milliwatts(200_000) },
+        }
+    });
+    let nodes = nodes.collect();
+    Inventory { classes: Classes(MODELS.iter().map(class).collect()), nodes }
+}
+
+fn random_workload(dice: &mut Dice) -> Workload {
+    let has_services = dice.one_in(8);
+    let mut jobs: Vec<Job> = (0..dice.amount(3, 24))
+        .map(|id| {
+            let is_service = has_services && dice.one_in(4);
+            Job {
+                id: JobId(id),
+                name: format!("job{id}"),
+                tenant: Tenant::new(dice.pick::<&str>(&["ada", "bob", "eve"])),
+                priority: *dice.pick(&[-1, 0, 1]),
+                arrival: Time::seconds(dice.amount(0, 89)),
+                tasks: dice.within(1, 4),
+                work: (!is_service).then(|| Work(1_000_000 * dice.amount(1, 40))),
+                deadline: dice.one_in(3).then(|| Time::seconds(dice.amount(10, 300))),
+                alternatives: Arc::new((0..dice.within(1, 2)).map(|_| random_way(dice)).collect()),
+            }
+        })
+        .collect();
+    jobs.sort_by_key(|job| (job.arrival, job.id));
+    let truth = Truth { rate_error: Milli(300), rates: BTreeMap::new() };
+    Workload { jobs: jobs.into_iter().map(Arc::new).collect(), truth, outages: Vec::new() }
+}
+
+fn random_way(dice: &mut Dice) -> Alternative {
+    let devices = dice.one_in(2).then(|| {
+        let is_shared = dice.one_in(2);
+        let wants_models = dice.one_in(3);
+        DeviceRequest {
+            kind: if dice.one_in(6) { DeviceKind::Fpga } else { DeviceKind::Gpu },
+            count: if is_shared { 1 } else { dice.within(1, 2) },
+            share: Milli(if is_shared { 100 * dice.within(1, 9) } else { 1000 }),
+            memory: Bytes(GIB * dice.amount(0, 13)),
+            models: if wants_models { vec![dice.pick(&MODELS).0.to_owned()] } else { Vec::new() },
+            compute_units: 0,
+            capability: None,
+        }
+    });
+    let mut rates = BTreeMap::new();
+    if dice.one_in(2) {
+        for (model, ..) in MODELS {
+            if !dice.one_in(4) {
+                rates.insert(model.to_owned(), Rate(250_000 * dice.amount(1, 8)));
+            }
+        }
+    }
+    let mut labels = BTreeMap::new();
+    if dice.one_in(6) {
+        labels.insert("zone".to_owned(), (*dice.pick(&ZONES)).to_owned());
+    }
+    let request = Request {
+        cores: MilliCores(500 * dice.amount(1, 8)),
+        memory: Bytes(GIB * dice.amount(1, 8)),
+        devices,
+    };
+    Alternative { request, labels, rates }
+}
+
+fn random_faults(dice: &mut Dice, seed: u64) -> Faults {
+    let mut thousandths = |most: u32| Milli(dice.below(most));
+    let (refused, doubled, late, repeated) =
+        (thousandths(200), thousandths(300), thousandths(300), thousandths(300));
+    Faults {
+        seed,
+        until: Time::seconds(dice.amount(20, 240)),
+        crashes: dice.below(4),
+        partitions: dice.below(5),
+        refused,
+        doubled,
+        late,
+        repeated,
+    }
+}

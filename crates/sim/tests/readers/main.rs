@@ -1,0 +1,16 @@
+//! The readers: what they take, what they refuse and with which words.
+
+#[cfg(test)]
+mod any;
+#[cfg(test)]
+mod fleets;
+#[cfg(test)]
+mod jobs;
+#[cfg(test)]
+mod openb;
+#[cfg(test)]
+mod sizes;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod wrong_jobs;
