@@ -48,10 +48,12 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = SIMULATE_EXAMPLES)]
 pub struct Simulate {
-    /// Nodes and devices: Motley's TOML, or a node list as CSV; may be gzipped [default: the bundled fleet]
+    /// Nodes and devices: Motley's TOML, or a node list as CSV; may be gzipped [default: the
+    /// bundled fleet]
     #[arg(long, value_name = "FILE", requires = "jobs")]
     pub fleet: Option<PathBuf>,
-    /// Jobs: Motley's TOML or JSON lines, or a pod list as CSV; may be gzipped [default: the bundled jobs]
+    /// Jobs: Motley's TOML or JSON lines, or a pod list as CSV; may be gzipped [default: the
+    /// bundled jobs]
     #[arg(long, value_name = "FILE", requires = "fleet")]
     pub jobs: Option<PathBuf>,
     /// When the pods of an openb list arrive [default: timed, where the list has times]
@@ -65,7 +67,7 @@ pub struct Simulate {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// How many seeds to run, one after the other
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one())]
     pub seeds: u32,
     /// How wrong declared rates are: 0.3 is up to 30 % either way [default: as the jobs' file says]
     #[arg(long, value_name = "F", value_parser = rate_error)]
@@ -76,7 +78,8 @@ pub struct Simulate {
     /// Stop at this time of the model world: 90s, 1h30m, 2-12:00:00 [default: when all is done]
     #[arg(long, value_name = "SPAN")]
     pub until: Option<Span>,
-    /// How many placements and waiting jobs to explain
+    /// How many placements, and how many waits, to explain: the first of each job name, under the
+    /// first policy
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub explain: u32,
     /// Print the report as JSON
@@ -143,6 +146,10 @@ Examples:
   motley policy show default
   motley policy show default > my.toml
   motley policy show ./my.toml --json";
+
+fn at_least_one() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..)
+}
 
 fn rate_error(text: &str) -> Result<Milli, String> {
     let error: Milli = text.parse().map_err(|error: fleet::parse::ParseError| error.to_string())?;

@@ -39,6 +39,8 @@ pub struct Summary {
     pub tasks_submitted: u64,
     /// Tasks that were done.
     pub tasks_done: u64,
+    /// Tasks that were done and ran more than twice as long as on the best device of the fleet.
+    pub tasks_misplaced: u64,
     /// Jobs with tasks that still waited at the end, grouped by why.
     pub never_placed: Vec<NeverPlaced>,
     /// From the first arrival to the last end.
@@ -138,6 +140,7 @@ pub fn summarise(inventory: &Inventory, workload: &Workload, outcome: &Outcome) 
         jobs_done: tallies.completion.len() as u64,
         tasks_submitted: tallies.tasks,
         tasks_done: tallies.tasks_done,
+        tasks_misplaced: tallies.tasks_misplaced,
         never_placed: reasons::group(&outcome.waiting),
         makespan_seconds: tallies.makespan(),
         wait_seconds: Spread::of(&mut tallies.wait),
@@ -168,6 +171,7 @@ struct Tallies {
     jobs: u64,
     tasks: u64,
     tasks_done: u64,
+    tasks_misplaced: u64,
     first_arrival: Option<Time>,
     last_end: Time,
     wait: Vec<f64>,
@@ -227,6 +231,8 @@ impl Tallies {
         self.work += work;
         if let Some(best) = best.filter(|best| !best.is_zero()) {
             self.slowdown.push(taken / best.as_seconds());
+            let ran = end.since(story.started);
+            self.tasks_misplaced += u64::from(ran > best.saturating_mul(2));
             let tenant = self.tenants.entry(job.tenant.clone()).or_default();
             tenant.best_seconds += best.as_seconds();
             tenant.taken_seconds += taken;

@@ -45,8 +45,8 @@ pub struct Options<'a> {
     pub faults: Faults,
     /// Every so many observations one is full; only the first where this is zero.
     pub resync_every: u32,
-    /// For how many jobs, the first of the workload, explanations are kept.
-    pub explain_jobs_max: usize,
+    /// How many explanations of placements, and as many of waits, are kept: the first of each name.
+    pub explain_max: usize,
     /// The one command that repeats it, for violations.
     pub repeat: String,
     /// Is called after every turn.
@@ -63,7 +63,7 @@ impl Default for Options<'_> {
             checks: Checks::Plan,
             faults: Faults::default(),
             resync_every: RESYNC_EVERY,
-            explain_jobs_max: 0,
+            explain_max: 0,
             repeat: "cargo run --release -- simulate".to_owned(),
             progress: None,
         }
@@ -209,7 +209,7 @@ struct Scene<'a, 'p> {
     options: Options<'p>,
     ledger: Ledger,
     checkers: Checkers,
-    tellings: Tellings,
+    tellings: Tellings<'a>,
     tasks_left: BTreeMap<JobId, u32>,
     jobs_done: usize,
     log_read: usize,
@@ -229,7 +229,7 @@ impl<'a, 'p> Scene<'a, 'p> {
             policy,
             ledger: Ledger::default(),
             checkers: Checkers::new(options.seed, options.repeat.clone()),
-            tellings: Tellings::about(jobs, options.explain_jobs_max),
+            tellings: Tellings::about(jobs, options.explain_max),
             tasks_left: BTreeMap::new(),
             jobs_done: 0,
             log_read: 0,

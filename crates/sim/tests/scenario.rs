@@ -87,7 +87,7 @@ fn simulation_ends_at_the_time_given() {
 #[test]
 fn explanations_are_kept_for_the_jobs_asked_for() {
     let (fleet, workload) = (inventory(1), workload(&[job(1, 2000, 9), job(2, 2000, 9)], &[]));
-    let options = Options { explain_jobs_max: 2, ..watched() };
+    let options = Options { explain_max: 2, ..watched() };
     let outcome = run(&fleet, &workload, &policy(), options, &mut motley());
     let told: Vec<_> = outcome.told.iter().map(|told| (told.job, told.at)).collect();
     let (first, second) = (JobId(1), JobId(2));

@@ -45,7 +45,8 @@ pub fn find(name: &str) -> anyhow::Result<Policy> {
     }
 }
 
-/// What a policy file may have at most: far more than any has, so that a wrong file is soon refused.
+/// What a policy file may have at most: far more than any has, so that a wrong file is soon
+/// refused.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 fn read(path: &Path) -> anyhow::Result<Policy> {

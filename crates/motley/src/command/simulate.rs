@@ -36,7 +36,7 @@ pub(super) fn run(args: &Simulate) -> anyhow::Result<()> {
             let outcome = simulate(args, &inventory, &workload, policy, seed, is_told, &progress)?;
             results.add(position, report::summarise(&inventory, &workload, &outcome));
             if is_told {
-                results.tell(&inventory, &workload, &outcome, args.explain as usize);
+                results.tell(&inventory, &workload, &outcome);
             }
         }
     }
@@ -122,7 +122,7 @@ fn simulate(
     let options = Options {
         seed,
         until: args.until.map(|until| Time::ZERO.after(until)),
-        explain_jobs_max: if is_told { workload.jobs.len() } else { 0 },
+        explain_max: if is_told { args.explain as usize } else { 0 },
         progress: Some(&mut progress),
         ..Options::default()
     };

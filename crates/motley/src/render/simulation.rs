@@ -20,9 +20,6 @@ use super::{Names, Placed, placed, reason, waiting};
 
 pub use input::Input;
 
-/// The most tellings of each sort for which there is room.
-const TOLD_MAX: usize = 1000;
-
 /// What came of a simulation.
 #[derive(Debug)]
 pub struct Results {
@@ -59,14 +56,7 @@ impl Results {
     }
 
     /// Puts into words what was explained on the way, and why what is left was never placed.
-    pub fn tell(
-        &mut self,
-        inventory: &Inventory,
-        workload: &Workload,
-        outcome: &Outcome,
-        most: usize,
-    ) {
-        let most = most.min(TOLD_MAX);
+    pub fn tell(&mut self, inventory: &Inventory, workload: &Workload, outcome: &Outcome) {
         let nodes = inventory.nodes.iter().map(|node| node.name.as_str()).collect();
         let names = Names { classes: &inventory.classes, nodes };
         let job = |id| workload.jobs.iter().find(|job| job.id == id);
@@ -74,14 +64,13 @@ impl Results {
             let Some(job) = job(told.job) else { continue };
             let at = told.at.since(fleet::Time::ZERO);
             match &told.what {
-                What::Placed(placement, choice, tiers) if self.placed.len() < most => {
+                What::Placed(placement, choice, tiers) => {
                     let sentence = placed(&names, Placed { job, placement, choice, tiers });
                     self.placed.push(format!("{at}: {sentence}"));
                 }
-                What::Waits(still) if self.waited.len() < most => {
+                What::Waits(still) => {
                     self.waited.push(format!("{at}: {}", waiting(&names, job, still)));
                 }
-                What::Placed(..) | What::Waits(_) => {}
             }
         }
         let summary = &self.summaries[0][0];

@@ -29,7 +29,7 @@ pub struct Figure {
 }
 
 /// The figures by which policies are compared, in the order of reports.
-pub const FIGURES: [Figure; 17] = [
+pub const FIGURES: [Figure; 18] = [
     less("completion_seconds_mean", |it| it.completion_seconds.mean),
     less("completion_seconds_p50", |it| it.completion_seconds.p50),
     less("completion_seconds_p95", |it| it.completion_seconds.p95),
@@ -46,6 +46,7 @@ pub const FIGURES: [Figure; 17] = [
     less("deadline_misses", |it| it.deadline_misses as f64),
     more("fairness", |it| it.fairness),
     more("fairness_jain", |it| it.fairness_jain),
+    less("tasks_misplaced", |it| it.tasks_misplaced as f64),
     more("tasks_done", |it| it.tasks_done as f64),
 ];
 

@@ -31,6 +31,8 @@ pub(super) struct Measures {
 pub(super) struct Story {
     /// When its first attempt was started.
     pub(super) first_start: Time,
+    /// When the latest attempt was started, or the one that ended.
+    pub(super) started: Time,
     /// When the first attempt that ended did so.
     pub(super) done: Option<Time>,
     /// The class that decided the rate of that attempt, or of the latest.
@@ -193,10 +195,11 @@ impl<'a> Reader<'a> {
         self.running.insert(start.run, (start.node, &start.grant, start.class));
         self.runs_restarted += u64::from(start.run.attempt.0 > 0);
         let key = (start.run.job, start.run.task);
-        let story = Story { first_start: at, done: None, class: start.class };
+        let story = Story { first_start: at, started: at, done: None, class: start.class };
         let story = self.stories.entry(key).or_insert(story);
         if story.done.is_none() {
             story.class = start.class;
+            story.started = at;
         }
     }
 

@@ -1,13 +1,10 @@
-//! What the explanations said about a few jobs, kept for a reader.
+//! What the explanations said about a few kinds of job, kept for a reader.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fleet::explanation::{Choice, StillWaiting, TierInForce};
-use fleet::{Decision, Job, JobId, Placement, Reason, Time};
-
-/// Most tellings kept about one job: its first ones.
-const TOLD_MAX: usize = 64;
+use fleet::{Decision, Job, JobId, Placement, Time};
 
 /// What was said about a job at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,55 +22,49 @@ pub struct Told {
 pub enum What {
     /// One of its tasks is started here, for this score, with these weights in force.
     Placed(Box<Placement>, Box<Choice>, Vec<TierInForce>),
-    /// Tasks of it wait, and the reason is new.
+    /// Tasks of it wait.
     Waits(StillWaiting),
 }
 
-/// Tellings about the first jobs of a workload.
+/// The first placement and the first wait of each kind of job: of jobs with one name.
 #[derive(Debug, Default)]
-pub(super) struct Tellings {
+pub(super) struct Tellings<'a> {
     pub(super) told: Vec<Told>,
-    listeners: BTreeMap<JobId, Listener>,
+    names: BTreeMap<JobId, &'a str>,
+    kinds_max: usize,
+    placed: BTreeSet<&'a str>,
+    waited: BTreeSet<&'a str>,
 }
 
-#[derive(Debug, Default)]
-struct Listener {
-    count: usize,
-    reason: Option<Arc<Reason>>,
-}
-
-impl Tellings {
-    /// Listens for the first `jobs_max` of these jobs.
-    pub(super) fn about(jobs: &[Arc<Job>], jobs_max: usize) -> Self {
-        let listeners = jobs.iter().take(jobs_max).map(|job| (job.id, Listener::default()));
-        Self { told: Vec::new(), listeners: listeners.collect() }
+impl<'a> Tellings<'a> {
+    /// Listens for at most `kinds_max` placements and as many waits.
+    pub(super) fn about(jobs: &'a [Arc<Job>], kinds_max: usize) -> Self {
+        let listened = if kinds_max > 0 { jobs } else { &[] };
+        let names = listened.iter().map(|job| (job.id, job.name.as_str())).collect();
+        Self { names, kinds_max, ..Self::default() }
     }
 
-    /// Keeps what a turn says about them.
+    /// Keeps what a turn says for the first time.
     pub(super) fn hear(&mut self, at: Time, decision: &Decision) {
-        if self.listeners.is_empty() {
-            return;
-        }
         let explanation = &decision.explanation;
-        for (placement, choice) in decision.plan.placements.iter().zip(&explanation.choices) {
+        let placements = decision.plan.placements.iter().zip(&explanation.choices);
+        for (placement, choice) in placements {
+            if self.placed.len() >= self.kinds_max {
+                break;
+            }
             let job = placement.run.job;
-            if let Some(listener) = self.listeners.get_mut(&job)
-                && listener.count < TOLD_MAX
-            {
-                listener.count += 1;
+            if self.names.get(&job).is_some_and(|name| self.placed.insert(name)) {
                 let (placement, choice) = (Box::new(placement.clone()), Box::new(choice.clone()));
                 let what = What::Placed(placement, choice, explanation.tiers.clone());
                 self.told.push(Told { at, job, what });
             }
         }
         for waiting in &explanation.waiting {
+            if self.waited.len() >= self.kinds_max {
+                break;
+            }
             let job = waiting.job;
-            if let Some(listener) = self.listeners.get_mut(&job)
-                && listener.count < TOLD_MAX
-                && listener.reason.as_ref() != Some(&waiting.reason)
-            {
-                listener.count += 1;
-                listener.reason = Some(Arc::clone(&waiting.reason));
+            if self.names.get(&job).is_some_and(|name| self.waited.insert(name)) {
                 self.told.push(Told { at, job, what: What::Waits(waiting.clone()) });
             }
         }

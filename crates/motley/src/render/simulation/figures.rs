@@ -6,38 +6,72 @@ use sim::report::Summary;
 use super::Results;
 use crate::render::{lines_of, plain_table};
 
+/// Stands for a figure of which there is nothing to measure.
+const NOTHING: &str = "-";
+
 /// One row of the table.
 struct Row {
     title: &'static str,
     value: fn(&Summary) -> f64,
     form: fn(f64) -> String,
+    /// Whether there is anything to measure.
+    is_there: fn(&Summary) -> bool,
 }
 
-const ROWS: [Row; 16] = [
-    Row { title: "completion, mean", value: |it| it.completion_seconds.mean, form: span },
-    Row { title: "completion, 95 %", value: |it| it.completion_seconds.p95, form: span },
-    Row { title: "waiting, mean", value: |it| it.wait_seconds.mean, form: span },
-    Row { title: "waiting, 95 %", value: |it| it.wait_seconds.p95, form: span },
-    Row { title: "slowdown, mean", value: |it| it.slowdown_mean, form: times },
-    Row { title: "makespan", value: |it| it.makespan_seconds, form: span },
-    Row { title: "GPU utilisation", value: |it| it.gpu_utilisation, form: percent },
-    Row { title: "core utilisation", value: |it| it.core_utilisation, form: percent },
-    Row { title: "GPUs held at end", value: |it| it.gpu_allocated_at_end, form: percent },
-    Row { title: "energy", value: |it| it.energy_joules, form: kilowatt_hours },
-    Row { title: "work per joule", value: |it| it.work_per_joule, form: digits },
-    Row { title: "deadline misses", value: |it| it.deadline_misses as f64, form: count },
-    Row { title: "fairness", value: |it| it.fairness, form: digits },
-    Row { title: "fairness, Jain", value: |it| it.fairness_jain, form: digits },
-    Row { title: "tasks done", value: |it| it.tasks_done as f64, form: count },
-    Row { title: "jobs never placed", value: never_placed, form: count },
+const ROWS: [Row; 17] = [
+    row("completion, mean", |it| it.completion_seconds.mean, span, done),
+    row("completion, 95 %", |it| it.completion_seconds.p95, span, done),
+    row("waiting, mean", |it| it.wait_seconds.mean, span, always),
+    row("waiting, 95 %", |it| it.wait_seconds.p95, span, always),
+    row("slowdown, mean", |it| it.slowdown_mean, times, done),
+    row("makespan", |it| it.makespan_seconds, span, done),
+    row("GPU utilisation", |it| it.gpu_utilisation, percent, always),
+    row("core utilisation", |it| it.core_utilisation, percent, always),
+    row("GPUs held at end", |it| it.gpu_allocated_at_end, percent, still_runs),
+    row("energy", |it| it.energy_joules, kilowatt_hours, always),
+    row("work per joule", |it| it.work_per_joule, digits, done),
+    row("deadline misses", |it| it.deadline_misses as f64, count, deadlines),
+    row("fairness", |it| it.fairness, digits, done),
+    row("fairness, Jain", |it| it.fairness_jain, digits, done),
+    row("tasks misplaced", |it| it.tasks_misplaced as f64, count, done),
+    row("tasks done", |it| it.tasks_done as f64, count, always),
+    row("jobs never placed", never_placed, count, always),
 ];
+
+const fn row(
+    title: &'static str,
+    value: fn(&Summary) -> f64,
+    form: fn(f64) -> String,
+    is_there: fn(&Summary) -> bool,
+) -> Row {
+    Row { title, value, form, is_there }
+}
+
+fn always(_summary: &Summary) -> bool {
+    true
+}
+
+fn done(summary: &Summary) -> bool {
+    summary.tasks_done > 0
+}
+
+fn still_runs(summary: &Summary) -> bool {
+    summary.gpu_allocated_at_end > 0.0
+}
+
+fn deadlines(summary: &Summary) -> bool {
+    summary.deadlines > 0
+}
 
 /// A table of figures by policy: means over the seeds.
 pub(super) fn table(results: &Results) -> String {
     let mut table = plain_table();
-    table.set_header([""].into_iter().chain(results.policies.iter().map(String::as_str)));
-    for Row { title, value, form } in &ROWS {
-        let cells = results.summaries.iter().map(|seeds| form(mean(seeds, *value)));
+    table.set_header(["figure"].into_iter().chain(results.policies.iter().map(String::as_str)));
+    for Row { title, value, form, is_there } in &ROWS {
+        let cells = results.summaries.iter().map(|seeds| match seeds.iter().any(is_there) {
+            true => form(mean(seeds, *value)),
+            false => NOTHING.to_owned(),
+        });
         table.add_row([(*title).to_owned()].into_iter().chain(cells));
     }
     lines_of(&table)

@@ -6,10 +6,11 @@ use super::Results;
 use super::figures::mean;
 
 /// The figures that are told in words.
-const TOLD: [(&str, &str); 9] = [
+const TOLD: [(&str, &str); 10] = [
     ("completion_seconds_mean", "completion, mean"),
     ("completion_seconds_p95", "completion, 95 %"),
     ("wait_seconds_mean", "waiting, mean"),
+    ("tasks_misplaced", "tasks misplaced"),
     ("gpu_utilisation", "GPU utilisation"),
     ("work_per_joule", "work per joule"),
     ("energy_joules", "energy"),
@@ -18,7 +19,8 @@ const TOLD: [(&str, &str); 9] = [
     ("fairness_jain", "fairness, Jain"),
 ];
 
-/// A line for each figure: who is best, and by how much against the next. None for one policy alone.
+/// A line for each figure: who is best, and by how much against the next. None for one policy
+/// alone.
 pub(super) fn text(results: &Results) -> Option<String> {
     if results.policies.len() < 2 {
         return None;
@@ -32,8 +34,7 @@ pub(super) fn text(results: &Results) -> Option<String> {
 }
 
 fn verdict(figure: &Figure, results: &Results) -> String {
-    let means: Vec<f64> =
-        results.summaries.iter().map(|seeds| mean(seeds, figure.value)).collect();
+    let means: Vec<f64> = results.summaries.iter().map(|seeds| mean(seeds, figure.value)).collect();
     let mut order: Vec<usize> = (0..means.len()).collect();
     order.sort_by(|one, other| match figure.better {
         Better::Less => means[*one].total_cmp(&means[*other]),
