@@ -1,0 +1,134 @@
+//! The command line, as data.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Compares Motley with references and peers.
+#[derive(Debug, Parser)]
+#[command(name = "bench", version, max_term_width = 100)]
+pub struct Arguments {
+    /// What to compare.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Placement quality, energy and cost on the openb trace, under the protocol of ATC'23
+    Openb(Openb),
+}
+
+/// What to run of the openb protocol.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Openb {
+    /// The folder of data [default: the variable MOTLEY_DATA, then ../shared/data]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Seeds of arrival orders; lists of ranges are reported range by range [default: 42-51; with
+    /// --quick 42]
+    #[arg(long, value_name = "FIRST-LAST", value_delimiter = ',')]
+    pub seeds: Vec<Seeds>,
+    /// Which pod list
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub trace: String,
+    /// Which policies, separated by commas [default: every reference, and Motley's own]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub policies: Vec<String>,
+    /// Who wins among nodes of equal score
+    #[arg(long, value_enum, default_value_t = TieRule::Published)]
+    pub ties: TieRule,
+    /// Print a list of records as JSON, and nothing else
+    #[arg(long)]
+    pub json: bool,
+    /// Run a subset in under a minute
+    #[arg(long)]
+    pub quick: bool,
+}
+
+/// Who wins among nodes of equal score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum TieRule {
+    /// The seed's own order of nodes
+    #[default]
+    Published,
+    /// The order of the node list
+    Csv,
+    /// One of them, drawn for each decision
+    Random,
+}
+
+/// A range of seeds, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seeds {
+    /// The first.
+    pub first: u64,
+    /// The last; not less than the first.
+    pub last: u64,
+}
+
+impl Openb {
+    /// The ranges of seeds to run.
+    #[must_use]
+    pub fn seeds(&self) -> Vec<Seeds> {
+        match (self.seeds.as_slice(), self.quick) {
+            ([], false) => vec![Seeds::PUBLISHED],
+            ([], true) => vec![Seeds { first: 42, last: 42 }],
+            (given, _) => given.to_vec(),
+        }
+    }
+}
+
+impl Seeds {
+    /// The seeds that were published.
+    pub const PUBLISHED: Self = Self { first: 42, last: 51 };
+
+    /// Every seed, ascending.
+    pub fn iter(self) -> impl Iterator<Item = u64> {
+        self.first..=self.last
+    }
+}
+
+impl FromStr for Seeds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        match (first.parse(), last.parse()) {
+            (Ok(first), Ok(last)) if first <= last => Ok(Self { first, last }),
+            _ => Err("a seed or a range of seeds like 42-51".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Seeds {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.first == self.last {
+            write!(out, "{}", self.first)
+        } else {
+            write!(out, "{}-{}", self.first, self.last)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_are_one_or_a_range() {
+        assert_eq!("42-51".parse(), Ok(Seeds::PUBLISHED));
+        assert_eq!("7".parse(), Ok(Seeds { first: 7, last: 7 }));
+        assert!("51-42".parse::<Seeds>().is_err());
+        assert!("".parse::<Seeds>().is_err());
+    }
+
+    #[test]
+    fn command_line_is_sound() {
+        use clap::CommandFactory as _;
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,45 @@
+//! From arguments to output: the only place that prints.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Parser as _;
+
+use crate::args::{Arguments, Command};
+use crate::{openb, place};
+
+/// Runs the program.
+#[must_use]
+pub fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let chain: Vec<_> = error.chain().map(ToString::to_string).collect();
+            // Where even this fails there is nobody left to tell.
+            let _ = writeln!(io::stderr().lock(), "error: failed to {}", chain.join(": "));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let (text, records, json) = match &arguments.command {
+        Command::Openb(asked) => {
+            let folder = place::folder(asked.data.clone())?;
+            let (text, records) = openb::run(&folder, asked)?;
+            (text, records, asked.json)
+        }
+    };
+    if json {
+        let text = serde_json::to_string_pretty(&records).context("write the result as JSON")?;
+        print(&format!("{text}\n"))
+    } else {
+        print(&text)
+    }
+}
+
+fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("write the output")
+}

@@ -1,0 +1,16 @@
+//! Comparisons with references and peers. Never shipped.
+//!
+//! A command runs a published protocol through the same `controller::turn` as
+//! any planner, once for each reference policy and each policy of Motley's,
+//! and says how what came out compares with what was published. Reference
+//! policies are written from their formulas and live in [`mod@reference`].
+
+#![warn(missing_docs)]
+
+pub mod args;
+pub mod command;
+pub mod place;
+pub mod record;
+pub mod crew;
+pub mod openb;
+pub mod reference;

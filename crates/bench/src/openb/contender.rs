@@ -1,0 +1,121 @@
+//! Contenders: the policies that are compared.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, ensure};
+use controller::policy_file;
+use fleet::Policy;
+use planner::Scratch;
+
+use super::protocol::{Outcome, Trial};
+use crate::args::{Openb, TieRule};
+use crate::reference::{Devices, Planner, Reference, Term, Ties};
+
+/// The reference policies.
+pub const REFERENCES: &[Reference] = &[
+    Reference { name: "random", terms: &[], devices: Devices::Drawn },
+    Reference { name: "first-fit", terms: &[(Term::FirstFit, 1)], devices: Devices::BestFit },
+    Reference { name: "dot-prod", terms: &[(Term::DotProduct, 1)], devices: Devices::BestFit },
+    Reference {
+        name: "gpu-clustering",
+        terms: &[(Term::Clustering, 1)],
+        devices: Devices::BestFit,
+    },
+    Reference { name: "gpu-packing", terms: &[(Term::Packing, 1)], devices: Devices::BestFit },
+    Reference { name: "best-fit", terms: &[(Term::BestFit, 1)], devices: Devices::BestFit },
+    Reference { name: "fgd", terms: &[(Term::Fragmentation, 1)], devices: Devices::Fragmentation },
+    Reference { name: "pwr", terms: &[(Term::Power, 1)], devices: Devices::Power },
+    mix("pwr500-fgd500", &[(Term::Power, 500), (Term::Fragmentation, 500)]),
+    mix("pwr200-fgd800", &[(Term::Power, 200), (Term::Fragmentation, 800)]),
+    mix("pwr100-fgd900", &[(Term::Power, 100), (Term::Fragmentation, 900)]),
+    mix("pwr50-fgd950", &[(Term::Power, 50), (Term::Fragmentation, 950)]),
+];
+
+/// Motley's policies that are run where none is named, as far as they are shipped.
+pub const OURS: &[&str] = &["default", "pack", "green", "balanced"];
+
+/// What `--quick` runs.
+const QUICK: &[&str] = &["best-fit", "fgd", "default", "pack", "green"];
+
+const fn mix(name: &'static str, terms: &'static [(Term, i64)]) -> Reference {
+    Reference { name, terms, devices: Devices::Fragmentation }
+}
+
+/// A policy with its planner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Contender {
+    /// One of the literature.
+    Reference(Reference),
+    /// One of Motley's.
+    Ours(Box<Policy>),
+}
+
+/// The contenders that are asked for.
+///
+/// # Errors
+/// If one is not known.
+pub fn find(asked: &Openb) -> anyhow::Result<Vec<Contender>> {
+    let is_shipped = |name: &&str| policy_file::shipped(name).is_some();
+    let ours: Vec<&str> = OURS.iter().copied().filter(is_shipped).collect();
+    let names: Vec<&str> = if !asked.policies.is_empty() {
+        asked.policies.iter().map(String::as_str).collect()
+    } else {
+        let all = REFERENCES.iter().map(|reference| reference.name).chain(ours);
+        all.filter(|name| !asked.quick || QUICK.contains(name)).collect()
+    };
+    names.into_iter().map(named).collect()
+}
+
+fn named(name: &str) -> anyhow::Result<Contender> {
+    if let Some(reference) = REFERENCES.iter().find(|reference| reference.name == name) {
+        return Ok(Contender::Reference(reference.clone()));
+    }
+    let policy = policy_file::shipped(name).with_context(|| {
+        let known: Vec<&str> = REFERENCES.iter().map(|reference| reference.name).collect();
+        let shipped: Vec<&str> = policy_file::SHIPPED.iter().map(|(name, _)| *name).collect();
+        format!("find policy {name}: there are {}, {}", known.join(", "), shipped.join(", "))
+    })?;
+    Ok(Contender::Ours(Box::new(policy)))
+}
+
+impl Contender {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Reference(reference) => reference.name,
+            Self::Ours(policy) => &policy.name,
+        }
+    }
+
+    /// Runs one trial with a planner that has seen nothing yet.
+    ///
+    /// # Errors
+    /// If a plan breaks the law, or the policy has no such way to break ties.
+    pub fn run(&self, trial: &Trial<'_>, ties: TieRule) -> anyhow::Result<Outcome> {
+        match self {
+            Self::Reference(reference) => {
+                let ties = match ties {
+                    TieRule::Published | TieRule::Csv => Ties::LowestId,
+                    TieRule::Random => Ties::Drawn,
+                };
+                let typical = Arc::clone(&trial.trace.typical);
+                let mut planner = Planner::new(reference.clone(), typical, ties, trial.seed);
+                // Reference planners read no policy, but a turn passes one on.
+                trial.run(&unread()?, &mut |snapshot, _, _| planner.plan(snapshot))
+            }
+            Self::Ours(policy) => {
+                let drawn = ties == TieRule::Random;
+                ensure!(!drawn, "draw ties for policy {}: its planner draws nothing", policy.name);
+                let mut scratch = Scratch::default();
+                trial.run(policy, &mut |snapshot, policy, effort| {
+                    planner::plan(snapshot, policy, effort, &mut scratch)
+                })
+            }
+        }
+    }
+}
+
+fn unread() -> anyhow::Result<Policy> {
+    policy_file::shipped("default").context("find the policy default")
+}
