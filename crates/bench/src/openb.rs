@@ -1,7 +1,7 @@
 //! The fragmentation-gradient protocol (ATC'23) on the openb trace.
 //!
 //! Pods arrive one by one until they ask for 130 % of the GPUs; none departs,
-//! and one that does not fit is withdrawn. `design/openb.md` has the protocol,
+//! and one that does not fit is withdrawn. `docs/results/openb.md` has the protocol,
 //! the formulas and the published results; the orders of arrival and of nodes
 //! come with the data.
 

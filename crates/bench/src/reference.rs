@@ -6,7 +6,7 @@
 //! looks again only at nodes that changed, takes the node with the largest
 //! score, and writes a full [`fleet::Decision`] with its reasons.
 //!
-//! The formulas are those of `design/openb.md`, sections 2 and 6. They know
+//! The formulas are those of `docs/results/openb.md`. They know
 //! nodes whose devices, other than cores, are all of one class.
 
 pub mod ask;

@@ -15,10 +15,10 @@ mod observe;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use fleet::snapshot::{Amounts, Memory, Waiting};
+use fleet::snapshot::{Amounts, Memory, Waiting, is_unwanted};
 use fleet::{
-    Action, Changes, Classes, Generation, Grant, Job, JobId, NodeEntry, NodeId, Order, Plan, Run,
-    RunId, Serial, Snapshot, Stage, StopCause, TaskIndex, Tenant, Time,
+    Action, Attempt, Changes, Classes, Generation, Grant, Job, JobId, NodeEntry, NodeId, Order,
+    Plan, Run, RunId, Serial, Snapshot, Stage, StopCause, TaskIndex, Tenant, Time,
 };
 
 use mix::Arrivals;
@@ -34,17 +34,24 @@ pub struct Ledger {
     jobs: BTreeMap<JobId, Record>,
     backlog: Arc<BTreeMap<JobId, Arc<Waiting>>>,
     runs: Arc<BTreeMap<RunId, Arc<Run>>>,
+    /// Of the runs those that a plan must stop.
+    unwanted: Arc<BTreeSet<RunId>>,
     /// Runs that cannot be seen, on nodes that were lost or because a body failed; their tasks wait
-    /// again. Kept until they are seen, or their node is back without them.
+    /// again. Kept until they are seen, or their node is up and they are not on it.
     given_up: BTreeMap<RunId, Arc<Run>>,
     tenants: Arc<BTreeMap<Tenant, Amounts>>,
     arrivals: Arrivals,
     capacity: Amounts,
     held: Amounts,
     memory: Memory,
-    changed: BTreeSet<NodeId>,
-    /// Whether anything may differ from the last snapshot.
+    /// The nodes that may differ from the last snapshot.
+    changed_nodes: BTreeSet<NodeId>,
+    /// Whether any node may differ from the last snapshot.
     everything_changed: bool,
+    /// Whether anything but time and memory is new since the last snapshot.
+    has_changed: bool,
+    /// The latest snapshot in which it was.
+    changed: Serial,
 }
 
 /// A job and how many of its tasks have ended, one way or the other.
@@ -79,7 +86,8 @@ pub enum Drift {
     Stray(RunId, NodeId),
     /// A run that nobody ordered is there: it is stopped.
     Unknown(RunId, NodeId),
-    /// A run is on another node than it was ordered to: it is stopped, and its task waits again.
+    /// A run is on another node than it was ordered to, or holds something else than it was
+    /// granted: it is stopped, and its task waits again.
     Elsewhere(RunId, NodeId),
     /// A run is there that holds more than the ledger has free on its node: it is left alone and
     /// named every turn that it is seen.
@@ -133,7 +141,7 @@ impl Ledger {
         assert!(job.tasks > 0 && !job.alternatives.is_empty(), "a job asks for something");
         self.arrivals.count(&job);
         let waiting = Arc::new(Waiting::all_of(Arc::clone(&job)));
-        Arc::make_mut(&mut self.backlog).insert(job.id, waiting);
+        self.backlog_mut().insert(job.id, waiting);
         self.jobs.insert(job.id, Record { job, done: 0, cancelled: 0 });
     }
 
@@ -142,8 +150,11 @@ impl Ledger {
         if !self.jobs.contains_key(&id) {
             return;
         }
-        let waiting = Arc::make_mut(&mut self.backlog).remove(&id);
-        let mut cancelled = waiting.map_or(0, |waiting| waiting.count());
+        let mut cancelled = 0;
+        if let Some(waiting) = self.backlog.get(&id) {
+            cancelled = waiting.count();
+            self.backlog_mut().remove(&id);
+        }
         let active = self.runs_of(id).filter(|run| is_active(run));
         let active: Vec<_> = active.map(Run::id).collect();
         for run in active {
@@ -157,10 +168,14 @@ impl Ledger {
     pub(crate) fn seal(&mut self) -> Snapshot {
         let last = self.serial;
         self.serial = Serial(last.0 + 1);
-        let changed = std::mem::take(&mut self.changed);
+        // A new mix comes with a new job only, so that it needs no look of its own.
+        if std::mem::take(&mut self.has_changed) || last.0 == 0 {
+            self.changed = self.serial;
+        }
+        let changed_nodes = std::mem::take(&mut self.changed_nodes);
         let since = (last.0 > 0 && !self.everything_changed).then_some(last);
         self.everything_changed = false;
-        let nodes = if since.is_some() { changed.into_iter().collect() } else { Vec::new() };
+        let nodes = if since.is_some() { changed_nodes.into_iter().collect() } else { Vec::new() };
         Snapshot {
             serial: self.serial,
             at: self.at,
@@ -168,12 +183,14 @@ impl Ledger {
             nodes: Arc::clone(&self.nodes),
             backlog: Arc::clone(&self.backlog),
             runs: Arc::clone(&self.runs),
+            unwanted: Arc::clone(&self.unwanted),
             tenants: Arc::clone(&self.tenants),
             mix: self.arrivals.mix(),
             capacity: self.capacity,
             held: self.held,
             memory: self.memory.clone(),
             changes: Changes { since, nodes },
+            changed: self.changed,
         }
     }
 
@@ -227,14 +244,16 @@ impl Ledger {
 
     fn runs_of(&self, id: JobId) -> impl Iterator<Item = &Run> {
         let first = RunId { job: id, ..RunId::default() };
-        let next = RunId { job: JobId(id.0 + 1), ..RunId::default() };
-        self.runs.range(first..next).map(|(_, run)| run.as_ref())
+        let last = RunId { job: id, task: TaskIndex(u32::MAX), attempt: Attempt(u32::MAX) };
+        self.runs.range(first..=last).map(|(_, run)| run.as_ref())
     }
 
     /// The run that works on a task, if one does.
     fn active_run(&self, job: JobId, task: TaskIndex) -> Option<RunId> {
-        let of_task = self.runs_of(job).filter(|run| run.id().task == task);
-        of_task.filter(|run| is_active(run)).map(Run::id).next()
+        let first = RunId { job, task, attempt: Attempt(0) };
+        let last = RunId { attempt: Attempt(u32::MAX), ..first };
+        let mut of_task = self.runs.range(first..=last);
+        of_task.find(|(_, run)| is_active(run)).map(|(id, _)| *id)
     }
 
     fn is_waiting(&self, job: JobId, task: TaskIndex) -> bool {
@@ -244,9 +263,41 @@ impl Ledger {
     }
 
     fn set_stage(&mut self, id: RunId, stage: Stage) {
-        if let Some(run) = Arc::make_mut(&mut self.runs).get_mut(&id) {
-            Arc::make_mut(run).stage = stage;
+        if self.runs.get(&id).is_none_or(|run| run.stage == stage) {
+            return;
         }
+        let run = self.runs_mut().get_mut(&id).expect("just found");
+        Arc::make_mut(run).stage = stage;
+        self.count_unwanted(id, stage);
+    }
+
+    fn count_unwanted(&mut self, id: RunId, stage: Stage) {
+        if is_unwanted(stage) != self.unwanted.contains(&id) {
+            let unwanted = Arc::make_mut(&mut self.unwanted);
+            if is_unwanted(stage) {
+                unwanted.insert(id)
+            } else {
+                unwanted.remove(&id)
+            };
+        }
+    }
+
+    /// The backlog, to change it.
+    fn backlog_mut(&mut self) -> &mut BTreeMap<JobId, Arc<Waiting>> {
+        self.has_changed = true;
+        Arc::make_mut(&mut self.backlog)
+    }
+
+    /// The runs, to change them.
+    fn runs_mut(&mut self) -> &mut BTreeMap<RunId, Arc<Run>> {
+        self.has_changed = true;
+        Arc::make_mut(&mut self.runs)
+    }
+
+    /// The nodes, to change them.
+    fn nodes_mut(&mut self) -> &mut Vec<Arc<NodeEntry>> {
+        self.has_changed = true;
+        Arc::make_mut(&mut self.nodes)
     }
 
     /// Lets a run hold its grant.
@@ -258,12 +309,19 @@ impl Ledger {
         if self.nodes[node.index()].up {
             self.held.add(amounts);
         }
-        Arc::make_mut(&mut self.runs).insert(run.id(), Arc::new(run));
+        self.count_unwanted(run.id(), run.stage);
+        self.runs_mut().insert(run.id(), Arc::new(run));
     }
 
     /// Takes back what a run holds, and forgets the run.
     fn release(&mut self, id: RunId) -> Option<Arc<Run>> {
-        let run = Arc::make_mut(&mut self.runs).remove(&id)?;
+        if !self.runs.contains_key(&id) {
+            return None;
+        }
+        let run = self.runs_mut().remove(&id)?;
+        if is_unwanted(run.stage) {
+            Arc::make_mut(&mut self.unwanted).remove(&id);
+        }
         let amounts = Amounts::of_grant(&run.placement.grant);
         let tenants = Arc::make_mut(&mut self.tenants);
         let held = tenants.get_mut(&run.tenant).expect("a tenant with a run holds something");
@@ -282,33 +340,34 @@ impl Ledger {
     }
 
     fn change_free(&mut self, id: NodeId, change: impl FnOnce(&mut fleet::Free)) {
-        let nodes = Arc::make_mut(&mut self.nodes);
-        change(&mut Arc::make_mut(&mut nodes[id.index()]).free);
-        self.changed.insert(id);
+        change(&mut Arc::make_mut(&mut self.nodes_mut()[id.index()]).free);
+        self.changed_nodes.insert(id);
     }
 
     /// Lets the task of a run that came to nothing wait for its next attempt.
     fn wait_again(&mut self, id: RunId) {
         let job = Arc::clone(&self.jobs[&id.job].job);
-        let backlog = Arc::make_mut(&mut self.backlog);
-        let waiting = backlog.entry(id.job).or_insert_with(|| {
+        let waiting = self.backlog_mut().entry(id.job).or_insert_with(|| {
             let nothing = job.tasks..job.tasks;
             Arc::new(Waiting { job, fresh: nothing, again: BTreeMap::new() })
         });
-        let next = fleet::Attempt(id.attempt.0 + 1);
+        let next = Attempt(id.attempt.0 + 1);
         Arc::make_mut(waiting).again.insert(id.task, next);
     }
 
     /// Takes a task out of the backlog.
     fn remove_waiting(&mut self, job: JobId, task: TaskIndex) {
-        let backlog = Arc::make_mut(&mut self.backlog);
+        if !self.is_waiting(job, task) {
+            return;
+        }
+        let backlog = self.backlog_mut();
         let Some(waiting) = backlog.get_mut(&job) else { return };
         let waiting = Arc::make_mut(waiting);
         if waiting.again.remove(&task).is_none() && waiting.fresh.contains(&task.0) {
             // Tasks are placed in ascending order, so what lies before this one in the range was
             // placed by the same plan or waits: it is kept as an attempt of its own.
             for earlier in waiting.fresh.start..task.0 {
-                waiting.again.insert(TaskIndex(earlier), fleet::Attempt(0));
+                waiting.again.insert(TaskIndex(earlier), Attempt(0));
             }
             waiting.fresh.start = task.0 + 1;
         }

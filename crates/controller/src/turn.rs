@@ -75,6 +75,9 @@ pub fn turn(
 
 /// One turn with a body at both ends: observe, [`turn`], carry out.
 ///
+/// The requests are taken out once the world was seen: where it cannot be, they stay for the next
+/// step. From then on the ledger has them, whether or not the body takes the orders.
+///
 /// Where the body does not take the orders nobody knows whether it took some of them. The ledger
 /// then gives the runs up: their tasks wait again, and a run that was started after all is
 /// recovered or stopped when it is seen.
@@ -84,12 +87,13 @@ pub fn turn(
 pub fn step(
     body: &mut dyn Body,
     ledger: &mut Ledger,
-    requests: Vec<Request>,
+    requests: &mut Vec<Request>,
     policy: &Policy,
     effort: Effort,
     planning: &mut Planning<'_>,
 ) -> Result<Turn, BodyError> {
     let observation = body.observe()?;
+    let requests = std::mem::take(requests);
     let turn = turn(ledger, &observation, requests, policy, effort, planning);
     if !turn.orders.is_empty()
         && let Err(error) = body.carry_out(&turn.orders)

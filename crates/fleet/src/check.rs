@@ -16,6 +16,7 @@ mod reasons;
 
 use std::collections::BTreeSet;
 
+use crate::explanation::{Explanation, Reason, StillWaiting};
 use crate::id::RunId;
 use crate::plan::{Decision, Plan, StopCause};
 use crate::run::Stage;
@@ -34,9 +35,10 @@ pub fn check(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
     if let Some(wake) = plan.wake.filter(|wake| *wake <= snapshot.at) {
         faults.push(Fault::WakeInThePast { wake, at: snapshot.at });
     }
+    check_patience(plan, explanation, &mut faults);
     let started = placements::check(snapshot, &plan.placements, &mut faults);
     check_stops(snapshot, plan, &mut faults);
-    explanation::check_choices(&plan.placements, &explanation.choices, &mut faults);
+    explanation::check_choices(snapshot, &plan.placements, &explanation.choices, &mut faults);
     explanation::check_waiting(snapshot, &started, &explanation.waiting, &mut faults);
     faults
 }
@@ -47,6 +49,19 @@ pub fn check_reasons(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
     reasons::check(snapshot, decision)
 }
 
+/// Whether the plan is woken no later than when the first patience ends.
+fn check_patience(plan: &Plan, explanation: &Explanation, faults: &mut Vec<Fault>) {
+    let until = |waiting: &StillWaiting| match &*waiting.reason {
+        Reason::Patience(patience) => Some((patience.until, waiting.job)),
+        Reason::NoRoom(_) | Reason::Effort => None,
+    };
+    let Some((until, job)) = explanation.waiting.iter().filter_map(until).min() else { return };
+    if plan.wake.is_none_or(|wake| wake > until) {
+        faults.push(Fault::WakeAfterPatience { wake: plan.wake, job, until });
+    }
+}
+
+/// Whether what is stopped may be, and what must be stopped is.
 fn check_stops(snapshot: &Snapshot, plan: &Plan, faults: &mut Vec<Fault>) {
     let mut stopped: BTreeSet<RunId> = BTreeSet::new();
     for stop in &plan.stops {
@@ -62,6 +77,11 @@ fn check_stops(snapshot: &Snapshot, plan: &Plan, faults: &mut Vec<Fault>) {
             (Some(Stage::Stray), StopCause::Stray)
             | (Some(Stage::Cancelled), StopCause::Cancelled) => {}
             (Some(stage), cause) => faults.push(Fault::StopWithoutCause { run, stage, cause }),
+        }
+    }
+    for run in snapshot.unwanted.difference(&stopped) {
+        if let Some(found) = snapshot.runs.get(run) {
+            faults.push(Fault::StopMissing { run: *run, stage: found.stage });
         }
     }
 }

@@ -153,17 +153,18 @@ impl Free {
         }
     }
 
-    /// Whether `grant` could be taken.
+    /// Whether `grant` could be taken. One that names a device twice cannot.
     #[must_use]
     pub fn has_room_for(&self, grant: &Grant) -> bool {
-        let has_device = |held: &DeviceGrant| {
-            self.devices
-                .get(held.device.index())
-                .is_some_and(|left| held.share <= left.share && held.memory <= left.memory)
+        let has_device = |(position, held): (usize, &DeviceGrant)| {
+            let is_new = grant.devices[..position].iter().all(|other| other.device != held.device);
+            let left = self.devices.get(held.device.index());
+            is_new
+                && left.is_some_and(|left| held.share <= left.share && held.memory <= left.memory)
         };
         grant.cores <= self.cores
             && grant.memory <= self.memory
-            && grant.devices.iter().all(has_device)
+            && grant.devices.iter().enumerate().all(has_device)
     }
 }
 

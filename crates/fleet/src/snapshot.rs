@@ -9,6 +9,9 @@
 //! A snapshot is valid once it is built: [`Snapshot::build`] refuses what does
 //! not fit together, and nothing later needs to.
 
+mod amounts;
+mod by_name;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,10 +22,12 @@ use thiserror::Error;
 use crate::device::Classes;
 use crate::id::{Attempt, JobId, NodeId, RunId, Serial, TaskIndex, Tenant};
 use crate::job::{Alternative, Job};
-use crate::node::{Free, Grant, Node};
+use crate::node::{Free, Node};
 use crate::policy::Regime;
-use crate::run::Run;
-use crate::units::{Bytes, Milli, MilliCores, Time};
+use crate::run::{Run, Stage};
+use crate::units::Time;
+
+pub use amounts::Amounts;
 
 /// The whole input of a plan but for policy and effort.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,8 +42,11 @@ pub struct Snapshot {
     pub nodes: Arc<Vec<Arc<NodeEntry>>>,
     /// The jobs that have tasks waiting.
     pub backlog: Arc<BTreeMap<JobId, Arc<Waiting>>>,
-    /// The runs that hold something.
+    /// The runs that hold something. Written as a map from their names.
+    #[serde(with = "by_name")]
     pub runs: Arc<BTreeMap<RunId, Arc<Run>>>,
+    /// The runs that a plan must stop; see [`is_unwanted`].
+    pub unwanted: Arc<BTreeSet<RunId>>,
     /// What each tenant with runs holds.
     pub tenants: Arc<BTreeMap<Tenant, Amounts>>,
     /// The shapes of what has arrived so far.
@@ -51,6 +59,8 @@ pub struct Snapshot {
     pub memory: Memory,
     /// What may differ from the snapshot before.
     pub changes: Changes,
+    /// The serial of the latest snapshot in which anything but time and memory was new.
+    pub changed: Serial,
 }
 
 /// A node as it is at the moment.
@@ -100,70 +110,6 @@ impl Waiting {
     }
 }
 
-/// Amounts that add up over nodes, runs or tenants.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Amounts {
-    /// Cores.
-    pub cores: MilliCores,
-    /// Memory.
-    pub memory: Bytes,
-    /// Shares of devices other than cores, in thousandths of a device.
-    pub share: u64,
-}
-
-impl Amounts {
-    /// What a grant holds.
-    #[must_use]
-    pub fn of_grant(grant: &Grant) -> Self {
-        let share = grant.devices.iter().map(|held| u64::from(held.share.0)).sum();
-        Self { cores: grant.cores, memory: grant.memory, share }
-    }
-
-    /// What a node has.
-    #[must_use]
-    pub fn of_node(node: &Node) -> Self {
-        Self { cores: node.cores, memory: node.memory, share: node.devices.len() as u64 * 1000 }
-    }
-
-    /// Adds another amount.
-    pub fn add(&mut self, other: Self) {
-        self.cores += other.cores;
-        self.memory += other.memory;
-        self.share += other.share;
-    }
-
-    /// Takes another amount away.
-    ///
-    /// # Panics
-    /// If it is more than there is.
-    pub fn subtract(&mut self, other: Self) {
-        self.cores -= other.cores;
-        self.memory -= other.memory;
-        self.share = self.share.checked_sub(other.share).expect("less than no share");
-    }
-
-    /// The largest of the three fractions of `capacity`, in millionths; what the capacity has none
-    /// of does not count. May exceed one million.
-    #[must_use]
-    pub fn dominant_of(&self, capacity: &Self) -> u64 {
-        let fraction = |part: u64, whole: u64| {
-            let scaled = (u128::from(part) * 1_000_000).checked_div(u128::from(whole)).unwrap_or(0);
-            u64::try_from(scaled).unwrap_or(u64::MAX)
-        };
-        fraction(self.cores.0, capacity.cores.0)
-            .max(fraction(self.memory.0, capacity.memory.0))
-            .max(fraction(self.share, capacity.share))
-    }
-
-    /// How busy a fleet is: the larger of the fractions of cores and of devices.
-    #[must_use]
-    pub fn busy(&self, capacity: &Self) -> Milli {
-        let without_memory = Self { memory: Bytes::ZERO, ..*self };
-        let millionths = without_memory.dominant_of(capacity).min(1_000_000);
-        Milli(u32::try_from(millionths / 1000).expect("at most 1000"))
-    }
-}
-
 /// The shapes of what has arrived, with how often: what the fleet should stay fit for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mix {
@@ -189,6 +135,11 @@ pub struct Memory {
     pub regimes: Vec<Regime>,
     /// The node used last, for [`crate::policy::Pick::Rotation`].
     pub rotation: Option<NodeId>,
+    /// Jobs that no plan has looked at since `round`, ascending: their turn comes first.
+    pub unseen: Vec<JobId>,
+    /// The snapshot with which the round began: plans that together look at every job, each within
+    /// its effort. A new one begins with every change.
+    pub round: Serial,
 }
 
 /// What may differ from an earlier snapshot.
@@ -245,7 +196,8 @@ pub enum SnapshotError {
 }
 
 impl Snapshot {
-    /// Puts a snapshot together from parts in any order. It compares with no earlier one.
+    /// Puts a snapshot together from parts in any order. It compares with no earlier one, and
+    /// everything in it is new.
     ///
     /// # Errors
     /// If the parts do not fit together; see [`SnapshotError`].
@@ -272,6 +224,7 @@ impl Snapshot {
             classes: Arc::new(classes),
             nodes: Arc::new(entries.into_iter().map(Arc::new).collect()),
             backlog: Arc::new(index_backlog(backlog)?),
+            unwanted: Arc::new(unwanted(&runs)),
             runs: Arc::new(runs),
             tenants: Arc::new(tenants),
             mix: Arc::new(mix),
@@ -279,6 +232,7 @@ impl Snapshot {
             held,
             memory,
             changes: Changes::default(),
+            changed: serial,
         })
     }
 
@@ -290,6 +244,19 @@ impl Snapshot {
     pub fn node(&self, id: NodeId) -> &NodeEntry {
         &self.nodes[id.index()]
     }
+}
+
+/// Whether a run of this stage must be stopped, and was not told to.
+#[must_use]
+pub fn is_unwanted(stage: Stage) -> bool {
+    match stage {
+        Stage::Stray | Stage::Cancelled => true,
+        Stage::Ordered | Stage::Running | Stage::Stopping => false,
+    }
+}
+
+fn unwanted(runs: &BTreeMap<RunId, Arc<Run>>) -> BTreeSet<RunId> {
+    runs.iter().filter(|(_, run)| is_unwanted(run.stage)).map(|(id, _)| *id).collect()
 }
 
 fn node_entry(
@@ -324,8 +291,7 @@ fn index_runs(runs: Vec<Run>) -> Result<BTreeMap<RunId, Arc<Run>>, SnapshotError
 fn hold(entries: &mut [NodeEntry], run: &Run) -> Option<()> {
     let entry = entries.get_mut(run.placement.node.index())?;
     let grant = &run.placement.grant;
-    let distinct: BTreeSet<_> = grant.devices.iter().map(|held| held.device).collect();
-    if distinct.len() != grant.devices.len() || !entry.free.has_room_for(grant) {
+    if !entry.free.has_room_for(grant) {
         return None;
     }
     entry.free.take(grant);
@@ -356,13 +322,4 @@ fn totals(entries: &[NodeEntry]) -> (Amounts, Amounts) {
         held.add(used);
     }
     (capacity, held)
-}
-
-impl Amounts {
-    /// What is free of a node.
-    #[must_use]
-    pub fn of_free(free: &Free) -> Self {
-        let share = free.devices.iter().map(|left| u64::from(left.share.0)).sum();
-        Self { cores: free.cores, memory: free.memory, share }
-    }
 }

@@ -2,7 +2,8 @@
 
 use fleet::snapshot::Parts;
 use fleet::{
-    Bytes, DeviceFree, DeviceGrant, DeviceIndex, Free, Grant, Milli, MilliCores, Snapshot, sketch,
+    Bytes, DeviceFree, DeviceGrant, DeviceIndex, Free, Grant, JobId, Milli, MilliCores, Snapshot,
+    sketch,
 };
 use proptest::prelude::*;
 use proptest::sample::subsequence;
@@ -128,4 +129,44 @@ proptest! {
         }
         prop_assert_eq!(free, whole);
     }
+}
+
+#[test]
+fn a_grant_that_names_a_device_twice_has_no_room() {
+    let device =
+        |index| DeviceGrant { device: DeviceIndex(index), share: Milli(100), memory: Bytes(1) };
+    let has_room = |indices: &[u16]| {
+        let devices = indices.iter().copied().map(device).collect();
+        whole_node().has_room_for(&Grant { devices, ..Grant::default() })
+    };
+    assert!(has_room(&[0, 2]) && has_room(&[2, 0]));
+    assert!(!has_room(&[1, 1]) && !has_room(&[0, 1, 0]) && !has_room(&[3]));
+}
+
+#[test]
+fn a_snapshot_is_written_as_json_and_read_back() {
+    let text = "
+        at 10s
+        class epyc cpu
+        class a100 gpu mem=40Gi share=milli
+        node n cores=8 mem=64Gi label.zone=a dev=a100*2 x2
+        job train tenant=ml tasks=12 work=3 cores=1 gpu=1 share=0.5 devmem=1Gi rate.a100=2
+          or cores=4
+        run train/0.0 n-0 dev=1 stage=stray
+        run train/1.2 n-1 dev=0 stage=cancelled
+        run train/2.0 n-1 dev=0
+        again train/0.1
+        rotation n-1
+        regimes above
+    ";
+    let mut snapshot = sketch::snapshot(text).expect("the sketch can be read");
+    snapshot.memory.unseen.push(JobId(0));
+    assert_eq!(snapshot.unwanted.len(), 2);
+    let json = serde_json::to_string(&snapshot).expect("a snapshot can be written");
+    assert!(json.contains("\"j0/1.2\":{"), "{json}");
+    let read: Snapshot = serde_json::from_str(&json).expect("what was written can be read");
+    assert_eq!(read, snapshot);
+    let wrong = json.replace("j0/1.2", "j0/1");
+    let error = serde_json::from_str::<Snapshot>(&wrong).expect_err("not the name of a run");
+    assert!(error.to_string().contains("is not the name of a run"), "{error}");
 }

@@ -21,8 +21,10 @@ mod score;
 mod demand;
 mod weigh;
 mod search;
+mod round;
 mod explain;
 
+use fleet::snapshot::Memory;
 use fleet::{Decision, Plan, Policy, Snapshot};
 
 /// How much work one plan may cost, in steps; see [`fleet::Explanation::steps`].
@@ -60,12 +62,17 @@ pub fn plan(
     let tiers = score::tiers_in_force(snapshot, policy);
     let found = search::search(&agenda, snapshot, policy, &tiers, effort, scratch);
     let explanation = explain::explain(snapshot, &tiers, &found, scratch);
+    let changes = !found.placements.is_empty() || !agenda.stops.is_empty();
+    let (unseen, round) = round::next(snapshot, &found, changes);
+    let memory =
+        Memory { regimes: score::regimes(&tiers), rotation: found.rotation, unseen, round };
+    let wakes = [explain::wake(&explanation), round::wake(snapshot, &memory)];
     let plan = Plan {
         serial: snapshot.serial,
         placements: found.placements,
         stops: agenda.stops,
-        wake: explain::wake(&explanation),
-        memory: score::memory(&tiers, found.rotation),
+        wake: wakes.into_iter().flatten().min(),
+        memory,
     };
     Decision { plan, explanation }
 }

@@ -1,5 +1,7 @@
 //! The order in which jobs are looked at.
 //!
+//! Jobs that are unseen in this round go before all others; see
+//! [`crate::round`]. Within each of the two parts the policy orders.
 //! Keys before `fair-share` sort jobs into bands; within a band the tenant
 //! that holds the least goes first, counted anew after each placement; keys
 //! after it, and the job's id, order the jobs of one tenant. Without
@@ -12,7 +14,7 @@ use fleet::policy::OrderKey;
 use fleet::snapshot::{Amounts, Waiting};
 use fleet::{Snapshot, Tenant};
 
-/// Jobs in the order of the policy.
+/// Jobs in the order in which they are looked at.
 pub(crate) struct Queue<'a> {
     bands: VecDeque<Band<'a>>,
     fair: bool,
@@ -44,7 +46,11 @@ impl<'a> Queue<'a> {
             held: if fair_at.is_some() { (*snapshot.tenants).clone() } else { BTreeMap::new() },
             capacity: snapshot.capacity,
         };
-        queue.fill(&sorted, before);
+        let unseen = &snapshot.memory.unseen;
+        let (first, others): (Vec<&Waiting>, Vec<&Waiting>) =
+            sorted.into_iter().partition(|waiting| unseen.binary_search(&waiting.job.id).is_ok());
+        queue.fill(&first, before);
+        queue.fill(&others, before);
         queue
     }
 

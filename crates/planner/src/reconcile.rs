@@ -1,12 +1,11 @@
 //! Reconcile: what goes on, what must stop, what is to be placed.
 //!
 //! In comes the snapshot; out goes an agenda. What runs and should run is kept
-//! by not being named. Nothing is chosen here.
-
-use std::sync::Arc;
+//! by not being named, nor looked at: the snapshot says which runs are not
+//! wanted. Nothing is chosen here.
 
 use fleet::snapshot::Waiting;
-use fleet::{Run, Snapshot, Stage, Stop, StopCause};
+use fleet::{RunId, Snapshot, Stage, Stop, StopCause};
 
 /// What a plan has to deal with.
 pub(crate) struct Agenda<'a> {
@@ -17,15 +16,17 @@ pub(crate) struct Agenda<'a> {
 }
 
 pub(crate) fn reconcile(snapshot: &Snapshot) -> Agenda<'_> {
-    let stop = |run: &Arc<Run>| {
-        let cause = match run.stage {
+    let stop = |run: &RunId| {
+        let cause = match snapshot.runs[run].stage {
             Stage::Stray => StopCause::Stray,
             Stage::Cancelled => StopCause::Cancelled,
-            Stage::Ordered | Stage::Running | Stage::Stopping => return None,
+            Stage::Ordered | Stage::Running | Stage::Stopping => {
+                unreachable!("an unwanted run is a stray or cancelled")
+            }
         };
-        Some(Stop { run: run.id(), cause })
+        Stop { run: *run, cause }
     };
-    let stops: Vec<_> = snapshot.runs.values().filter_map(stop).collect();
+    let stops: Vec<_> = snapshot.unwanted.iter().map(stop).collect();
     let place: Vec<_> = snapshot.backlog.values().map(AsRef::as_ref).collect();
     assert!(stops.is_sorted_by(|one, next| one.run < next.run), "stops are ascending and distinct");
     Agenda { stops, place }

@@ -6,8 +6,7 @@
 
 use fleet::explanation::TierInForce;
 use fleet::policy::{ByUtilisation, Objective, Pick, Regime, Scale, TIERS_MAX, Weighting, Weights};
-use fleet::snapshot::Memory;
-use fleet::{Micro, Milli, NodeId, Policy, Snapshot};
+use fleet::{Micro, Milli, Policy, Snapshot};
 
 use crate::objective::{self, Ask, Choice};
 
@@ -34,10 +33,9 @@ pub(crate) fn tiers_in_force(snapshot: &Snapshot, policy: &Policy) -> Vec<TierIn
     policy.tiers.iter().take(TIERS_MAX).enumerate().map(tier).collect()
 }
 
-/// What the next plan must know.
-pub(crate) fn memory(tiers: &[TierInForce], rotation: Option<NodeId>) -> Memory {
-    let regimes = tiers.iter().map(|tier| tier.regime.unwrap_or_default()).collect();
-    Memory { regimes, rotation }
+/// The regimes that the next plan must know.
+pub(crate) fn regimes(tiers: &[TierInForce]) -> Vec<Regime> {
+    tiers.iter().map(|tier| tier.regime.unwrap_or_default()).collect()
 }
 
 /// The regime after `last`, now that the fleet is this busy.

@@ -4,13 +4,15 @@
 //! that found no room is not looked at again in the same plan, because room
 //! only shrinks. Every alternative weighed on every group of equal nodes is one
 //! step, counted alike whether or not the answer was remembered; when the next
-//! job would pass the effort, it and all after it wait.
+//! job would pass the effort, it and all after it wait, and go first in the
+//! next plan.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map};
+use std::ops::Range;
 
 use fleet::explanation::{Choice as Chosen, RunnerUp, Score, TierInForce};
 use fleet::snapshot::{Amounts, Waiting};
-use fleet::{JobId, NodeId, Placement, Policy, RunId, Snapshot};
+use fleet::{Attempt, JobId, NodeId, Placement, Policy, RunId, Snapshot, TaskIndex};
 
 use crate::queue::Queue;
 use crate::reconcile::Agenda;
@@ -75,11 +77,33 @@ struct Search<'a> {
     queue: Queue<'a>,
     /// Shapes of jobs that found no room in this plan.
     full: BTreeSet<JobShape>,
-    placed: BTreeMap<JobId, u32>,
+    placed: BTreeMap<JobId, Progress<'a>>,
     unseen: BTreeSet<JobId>,
     /// Whether the effort ran out.
     spent: bool,
     found: Found<'a>,
+}
+
+/// How far the placing of one job has got.
+struct Progress<'a> {
+    again: btree_map::Iter<'a, TaskIndex, Attempt>,
+    fresh: Range<u32>,
+    placed: u32,
+}
+
+impl<'a> Progress<'a> {
+    fn new(waiting: &'a Waiting) -> Self {
+        Self { again: waiting.again.iter(), fresh: waiting.fresh.clone(), placed: 0 }
+    }
+
+    /// The tasks in the order of [`Waiting::tasks`], one by one.
+    fn next_task(&mut self) -> Option<(TaskIndex, Attempt)> {
+        self.placed += 1;
+        match self.again.next() {
+            Some((task, attempt)) => Some((*task, *attempt)),
+            None => self.fresh.next().map(|task| (TaskIndex(task), Attempt(0))),
+        }
+    }
 }
 
 impl<'a> Search<'a> {
@@ -117,17 +141,16 @@ impl<'a> Search<'a> {
         scratch: &mut Scratch,
     ) {
         let job = &waiting.job;
-        let placed = self.placed.entry(job.id).or_default();
-        let (task, attempt) =
-            waiting.tasks().nth(*placed as usize).expect("a job leaves with its last task");
-        *placed += 1;
+        let progress = self.placed.entry(job.id).or_insert_with(|| Progress::new(waiting));
+        let (task, attempt) = progress.next_task().expect("a job leaves with its last task");
+        let is_last = progress.placed == waiting.count();
         let run = RunId { job: job.id, task, attempt };
         let amounts = Amounts::of_grant(&best.grant);
         self.found.choices.push(self.chosen(run, &best, weighed));
         scratch.groups.take(best.node, &best.grant);
         self.found.rotation = Some(best.node);
         self.found.placements.push(placement(run, best));
-        if self.placed[&job.id] == waiting.count() {
+        if is_last {
             self.queue.drop_front();
         }
         self.queue.charge(&job.tenant, amounts);
@@ -155,10 +178,10 @@ fn placement(run: RunId, best: Candidate) -> Placement {
 
 fn left<'a>(
     waiting: &'a Waiting,
-    placed: &BTreeMap<JobId, u32>,
+    placed: &BTreeMap<JobId, Progress<'_>>,
     unseen: &BTreeSet<JobId>,
 ) -> Option<Left<'a>> {
     let id = waiting.job.id;
-    let tasks = waiting.count() - placed.get(&id).copied().unwrap_or(0);
+    let tasks = waiting.count() - placed.get(&id).map_or(0, |progress| progress.placed);
     (tasks > 0).then(|| Left { waiting, tasks, unseen: unseen.contains(&id) })
 }

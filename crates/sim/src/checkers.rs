@@ -13,7 +13,7 @@ use std::sync::Arc;
 use controller::ledger::TaskTally;
 use controller::{Ledger, Turn};
 use fleet::check::{Fault, check, check_reasons};
-use fleet::{Action, Generation, Job, JobId, NodeId, Order, RunId, Snapshot};
+use fleet::{Action, Generation, Job, JobId, NodeId, Order, Plan, RunId, Snapshot};
 use thiserror::Error;
 
 use crate::world::TruthView;
@@ -227,6 +227,12 @@ impl Checkers {
     /// Notes a job that is given to the next turn.
     pub fn submit(&mut self, job: &Arc<Job>) {
         self.jobs.insert(job.id, Arc::clone(job));
+    }
+
+    /// Notes a turn that ended in a failure of the body, which may have taken the orders.
+    pub fn miss(&mut self, plan: &Plan) {
+        self.turn += 1;
+        self.history.expect(plan);
     }
 
     /// Looks at a turn that was just carried out. Without a snapshot it looks only at the faults

@@ -3,10 +3,12 @@
 //! [`Faults`] says how much should go wrong, and until when. Node losses become
 //! outages of the world; [`Faulty`] stands between controller and world and
 //! garbles what passes: orders are refused, delivered twice or again much
-//! later, receipts are repeated. It never invents an order or a receipt that
+//! later, receipts are repeated, and the body fails though it may have taken
+//! the orders. It never invents an order or a receipt that
 //! was not there, and everything is drawn from the seed.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::io;
 
 use fleet::{
     Body, BodyError, Milli, NodeId, Observation, Order, Outcome, Receipt, Refusal, Span, Time,
@@ -16,6 +18,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde::Serialize;
 
 use crate::workload::{Outage, OutageKind};
+use crate::world::{Entry, Event};
 
 /// How many order batches and receipts are remembered for late delivery.
 const REMEMBERED_MAX: usize = 32;
@@ -43,6 +46,9 @@ pub struct Faults {
     pub late: Milli,
     /// How many of a thousand receipts are told again later.
     pub repeated: Milli,
+    /// How many of a thousand times the body fails when it is given orders, having taken all of
+    /// them or none.
+    pub deaf: Milli,
 }
 
 /// A kind of fault.
@@ -61,12 +67,21 @@ pub enum FaultKind {
     Late,
     /// A receipt was told again.
     Repeated,
+    /// The body failed when it was given orders.
+    Deaf,
 }
 
 impl FaultKind {
     /// Every kind.
-    pub const ALL: [Self; 6] =
-        [Self::Crash, Self::Partition, Self::Refused, Self::Doubled, Self::Late, Self::Repeated];
+    pub const ALL: [Self; 7] = [
+        Self::Crash,
+        Self::Partition,
+        Self::Refused,
+        Self::Doubled,
+        Self::Late,
+        Self::Repeated,
+        Self::Deaf,
+    ];
 }
 
 /// How often each kind of fault happened.
@@ -98,6 +113,20 @@ impl Faults {
         outages.sort_unstable();
         outages
     }
+}
+
+/// Node losses that happened, as kinds of fault.
+pub(crate) fn losses(log: &[Entry]) -> Hits {
+    let mut hits = Hits::new();
+    for entry in log {
+        let kind = match entry.event {
+            Event::Crashed(_) => FaultKind::Crash,
+            Event::Parted(_) => FaultKind::Partition,
+            _ => continue,
+        };
+        *hits.entry(kind).or_default() += 1;
+    }
+    hits
 }
 
 /// A body behind a bad line.
@@ -194,6 +223,14 @@ impl<B: Body> Body for Faulty<B> {
     fn carry_out(&mut self, orders: &[Order]) -> Result<(), BodyError> {
         if self.faults.until <= self.now {
             return self.body.carry_out(orders);
+        }
+        if self.happens(FaultKind::Deaf, self.faults.deaf) {
+            if below(&mut self.dice, 2) == 0 {
+                self.body.carry_out(orders)?;
+                remember(&mut self.batches, orders.to_vec());
+            }
+            let (what, source) = ("the model world", io::ErrorKind::TimedOut.into());
+            return Err(BodyError::Unreachable { what, source });
         }
         let passed = self.let_through(orders);
         self.body.carry_out(&passed)?;

@@ -1,6 +1,7 @@
 //! The model world: the real controller loop in virtual time.
 
 pub mod bundled;
+mod dice;
 pub mod read;
 pub mod workload;
 pub mod world;

@@ -5,6 +5,7 @@
 //! no clock: each round gives [`controller::step`] the jobs that have arrived
 //! and lets the world wait for what is next.
 
+mod requests;
 mod telling;
 
 use std::collections::BTreeMap;
@@ -16,9 +17,10 @@ use fleet::{Body, BodyError, Decision, Job, JobId, Policy, Snapshot, Time};
 use planner::{Effort, Scratch};
 
 use crate::checkers::{Checkers, Checks, Deeper, Violation};
-use crate::faults::{FaultKind, Faults, Faulty, Hits};
+use crate::faults::{Faults, Faulty, Hits, losses};
 use crate::workload::{Inventory, Workload};
 use crate::world::{Entry, Event, TrueRates, World};
+use requests::Requests;
 use telling::Tellings;
 
 pub use telling::{Told, What};
@@ -43,6 +45,8 @@ pub struct Options<'a> {
     pub checks: Checks,
     /// What goes wrong on purpose.
     pub faults: Faults,
+    /// When which job is cancelled. A job that has not arrived by then is not.
+    pub cancels: Vec<(Time, JobId)>,
     /// Every so many observations one is full; only the first where this is zero.
     pub resync_every: u32,
     /// How many explanations of placements, and as many of waits, are kept: the first of each name.
@@ -62,6 +66,7 @@ impl Default for Options<'_> {
             effort: Effort::DEFAULT,
             checks: Checks::Plan,
             faults: Faults::default(),
+            cancels: Vec::new(),
             resync_every: RESYNC_EVERY,
             explain_max: 0,
             repeat: "cargo run --release -- simulate".to_owned(),
@@ -155,7 +160,7 @@ pub fn world(inventory: &Inventory, workload: &Workload, options: &Options<'_>) 
 /// The true rates of a simulation.
 #[must_use]
 pub fn rates(workload: &Workload, seed: u64) -> TrueRates {
-    TrueRates { truth: workload.truth.clone(), seed }
+    TrueRates::new(workload.truth.clone(), &workload.jobs, seed)
 }
 
 /// Runs a simulation.
@@ -191,8 +196,14 @@ pub fn drive<B: Body>(
 ) -> Result<Outcome, BodyError> {
     let mut scene = Scene::new(jobs, policy, options);
     let ending = loop {
-        let arrivals = scene.arrivals((model.world)(&model.body).at());
-        let (turn, snapshot) = scene.step(&mut model.body, arrivals, planning)?;
+        let requests = scene.requests((model.world)(&model.body).at());
+        let Some((turn, snapshot)) = scene.step(&mut model.body, requests, planning)? else {
+            // The body was deaf: the next turn sees what became of it.
+            if scene.turns >= scene.options.turns_max {
+                break Ending::Turns;
+            }
+            continue;
+        };
         if let Some(ending) = scene.follow((model.world)(&model.body), turn, snapshot) {
             break ending;
         }
@@ -204,7 +215,7 @@ pub fn drive<B: Body>(
 /// A simulation under way.
 struct Scene<'a, 'p> {
     jobs: &'a [Arc<Job>],
-    arrived: usize,
+    requests: Requests<'a>,
     policy: &'a Policy,
     options: Options<'p>,
     ledger: Ledger,
@@ -222,10 +233,10 @@ struct Scene<'a, 'p> {
 }
 
 impl<'a, 'p> Scene<'a, 'p> {
-    fn new(jobs: &'a [Arc<Job>], policy: &'a Policy, options: Options<'p>) -> Self {
+    fn new(jobs: &'a [Arc<Job>], policy: &'a Policy, mut options: Options<'p>) -> Self {
         Self {
             jobs,
-            arrived: 0,
+            requests: Requests::new(jobs, std::mem::take(&mut options.cancels)),
             policy,
             ledger: Ledger::default(),
             checkers: Checkers::new(options.seed, options.repeat.clone()),
@@ -243,40 +254,49 @@ impl<'a, 'p> Scene<'a, 'p> {
         }
     }
 
-    /// The jobs that have arrived since the last turn.
-    fn arrivals(&mut self, at: Time) -> Vec<Request> {
-        let left = &self.jobs[self.arrived..];
-        let due = left.iter().take_while(|job| job.arrival <= at).count();
-        self.arrived += due;
-        let submit = |job: &Arc<Job>| {
+    /// What has been asked since the last turn.
+    fn requests(&mut self, at: Time) -> Vec<Request> {
+        let mut requests = Vec::new();
+        for job in self.requests.arrivals(at) {
             self.checkers.submit(job);
             self.tasks_left.insert(job.id, job.tasks);
-            Request::Submit(Arc::clone(job))
-        };
-        left[..due].iter().map(submit).collect()
+            requests.push(Request::Submit(Arc::clone(job)));
+        }
+        requests.append(&mut self.requests.cancels(at));
+        requests
     }
 
-    /// Takes a turn. The snapshot is kept where the turn is looked at closely.
+    /// Takes a turn. The snapshot is kept where the turn is looked at closely. Nothing comes of it
+    /// where the body was deaf to the orders.
     fn step(
         &mut self,
         body: &mut dyn Body,
-        arrivals: Vec<Request>,
+        mut requests: Vec<Request>,
         planning: &mut Planning<'_>,
-    ) -> Result<(Turn, Option<Snapshot>), BodyError> {
+    ) -> Result<Option<(Turn, Option<Snapshot>)>, BodyError> {
         let is_watched = self.options.checks == Checks::Thorough;
-        let mut kept = None;
+        let may_be_deaf = !self.options.faults.deaf.is_zero();
+        let (mut kept, mut decided) = (None, None);
         let mut keeping = |snapshot: &Snapshot, policy: &Policy, effort: Effort| {
             kept = is_watched.then(|| snapshot.clone());
-            planning(snapshot, policy, effort)
+            let decision = planning(snapshot, policy, effort);
+            decided = may_be_deaf.then(|| decision.plan.clone());
+            decision
         };
         let (policy, effort) = (self.policy, self.options.effort);
-        let turn = step(body, &mut self.ledger, arrivals, policy, effort, &mut keeping)?;
-        Ok((turn, kept))
+        self.turns += 1;
+        match step(body, &mut self.ledger, &mut requests, policy, effort, &mut keeping) {
+            Ok(turn) => Ok(Some((turn, kept))),
+            Err(error) => {
+                let plan = decided.ok_or(error)?;
+                self.checkers.miss(&plan);
+                Ok(None)
+            }
+        }
     }
 
     /// Takes note of a turn; says whether it was the last.
     fn follow(&mut self, world: &World, turn: Turn, snapshot: Option<Snapshot>) -> Option<Ending> {
-        self.turns += 1;
         self.steps += turn.decision.explanation.steps;
         self.drifts += turn.drifts.len() as u64;
         self.wake = turn.decision.plan.wake;
@@ -300,7 +320,8 @@ impl<'a, 'p> Scene<'a, 'p> {
             if let Event::Done { run, .. } = entry.event
                 && let Some(left) = self.tasks_left.get_mut(&run.job)
             {
-                // A task that was done twice, once out of sight, makes this run ahead; it is for show.
+                // A task that was done twice, once out of sight, makes this run ahead; it is for
+                // show.
                 *left = left.saturating_sub(1);
                 if *left == 0 {
                     self.tasks_left.remove(&run.job);
@@ -312,16 +333,16 @@ impl<'a, 'p> Scene<'a, 'p> {
     }
 
     fn ending(&self, world: &World, turn: &Turn) -> Option<Ending> {
-        let all_arrived = self.arrived == self.jobs.len();
+        let all_asked = self.requests.next().is_none();
         if !self.violations.is_empty() {
             Some(Ending::Violated)
-        } else if all_arrived && self.has_finished() {
+        } else if all_asked && self.has_finished() {
             Some(Ending::Finished)
         } else if self.options.until.is_some_and(|until| world.at() >= until) {
             Some(Ending::Until)
         } else if self.turns >= self.options.turns_max {
             Some(Ending::Turns)
-        } else if all_arrived && turn.orders.is_empty() && self.is_still(world) {
+        } else if all_asked && turn.orders.is_empty() && self.is_still(world) {
             Some(Ending::Standstill)
         } else {
             None
@@ -343,9 +364,8 @@ impl<'a, 'p> Scene<'a, 'p> {
 
     /// When to look again though nothing has happened.
     fn next_look(&self, at: Time) -> Option<Time> {
-        let arrival = self.jobs.get(self.arrived).map(|job| job.arrival);
         let wake = self.wake.filter(|wake| *wake > at);
-        arrival.into_iter().chain(wake).chain(self.options.until).min()
+        self.requests.next().into_iter().chain(wake).chain(self.options.until).min()
     }
 
     fn close(self, ending: Ending, world: &World) -> Outcome {
@@ -365,18 +385,4 @@ impl<'a, 'p> Scene<'a, 'p> {
             log: truth.log.to_vec(),
         }
     }
-}
-
-/// Node losses that happened, as kinds of fault.
-fn losses(log: &[Entry]) -> Hits {
-    let mut hits = Hits::new();
-    for entry in log {
-        let kind = match entry.event {
-            Event::Crashed(_) => FaultKind::Crash,
-            Event::Parted(_) => FaultKind::Partition,
-            _ => continue,
-        };
-        *hits.entry(kind).or_default() += 1;
-    }
-    hits
 }

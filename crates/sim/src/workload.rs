@@ -28,7 +28,8 @@ pub struct Workload {
 /// How fast jobs really run. Known to the world alone; a declared rate is all that a planner sees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Truth {
-    /// Each declared rate is wrong by a factor drawn from 1 − e … 1 + e, by seed, job and model.
+    /// Each declared rate is wrong by a factor drawn from 1 − e … 1 + e, by seed, job name, place
+    /// among the jobs of that name, and model.
     pub rate_error: Milli,
     /// True rates by job name, then model; they replace the declared one, and are exact.
     pub rates: BTreeMap<String, BTreeMap<String, Rate>>,

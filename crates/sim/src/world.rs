@@ -8,6 +8,7 @@
 
 mod log;
 mod events;
+mod makes;
 mod memory;
 mod mirror;
 mod orders;
@@ -22,6 +23,7 @@ use fleet::{
 };
 
 pub use log::{Entry, Event, Start};
+pub use makes::Makes;
 pub use truth::TrueRates;
 
 use crate::workload::{Inventory, Outage, OutageKind};

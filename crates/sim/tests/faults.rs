@@ -10,8 +10,8 @@ use std::sync::Arc;
 use controller::policy_file::{SHIPPED, shipped};
 use fleet::{
     Alternative, Bytes, ClassId, Classes, DeviceClass, DeviceKind, DeviceRequest, Job, JobId,
-    Milli, MilliCores, Milliwatts, Node, NodeId, Power, Rate, Reason, Request, ShareRule, Tenant,
-    Time, Work,
+    Milli, MilliCores, Milliwatts, Node, NodeId, Power, Rate, Reason, Request, ShareRule, Span,
+    Tenant, Time, Work,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -40,9 +40,10 @@ fn whatever_goes_wrong_every_law_holds_and_all_that_can_run_runs() {
     let number = |name| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
     let only = number("MOTLEY_SEED");
     let seeds = only.map_or(0..number("MOTLEY_SEEDS").unwrap_or(SEEDS), |seed| seed..seed + 1);
-    let (mut hits, mut refused, mut turns) = (Hits::new(), 0, 0);
+    let (mut hits, mut refused, mut turns, mut cancelled) = (Hits::new(), 0, 0, 0);
     for seed in seeds {
-        let outcome = simulate(seed);
+        let (outcome, given_up) = simulate(seed);
+        cancelled += given_up;
         for (kind, count) in outcome.hits {
             *hits.entry(kind).or_default() += count;
         }
@@ -50,25 +51,30 @@ fn whatever_goes_wrong_every_law_holds_and_all_that_can_run_runs() {
         refused += outcome.log.iter().filter(|entry| is_refusal(&entry.event)).count();
         turns += outcome.turns;
     }
-    println!("{turns} turns, {refused} orders refused by the world, faults {hits:?}");
+    println!("{turns} turns, {refused} orders refused by the world, {cancelled} tasks cancelled");
+    println!("faults {hits:?}");
     if only.is_none() {
         for kind in FaultKind::ALL {
             assert!(hits.get(&kind).is_some_and(|count| *count > 0), "{kind:?} never happened");
         }
         assert!(refused > 0, "the world never refused an order");
+        assert!(cancelled > 0, "no task was ever given up because its job was cancelled");
     }
 }
 
-fn simulate(seed: u64) -> Outcome {
+/// What comes of this seed, and how many tasks are not done because their job was cancelled.
+fn simulate(seed: u64) -> (Outcome, usize) {
     let mut dice = Dice(ChaCha8Rng::seed_from_u64(seed));
     let fleet = random_fleet(&mut dice);
     let workload = random_workload(&mut dice);
     let policy = shipped(dice.pick(SHIPPED).0).expect("it is shipped");
+    let cancels = random_cancels(&mut dice, &workload);
     let repeat = format!("MOTLEY_SEED={seed} cargo test -p sim --test faults");
     let options = Options {
         seed,
         checks: Checks::Thorough,
         faults: random_faults(&mut dice, seed),
+        cancels: cancels.clone(),
         resync_every: dice.below(9),
         turns_max: 20_000,
         repeat: repeat.clone(),
@@ -79,8 +85,30 @@ fn simulate(seed: u64) -> Outcome {
     assert!(violations.is_empty(), "{}", violations.join("\n"));
     let has_ended = matches!(outcome.ending, Ending::Finished | Ending::Standstill);
     assert!(has_ended, "ended as {:?}; repeat with `{repeat}`", outcome.ending);
+    let cancelled: BTreeSet<JobId> = cancels.iter().map(|(_, job)| *job).collect();
+    let given_up = not_done(&workload, &outcome, |job| cancelled.contains(&job));
+    let spared: Vec<_> =
+        workload.jobs.iter().filter(|job| !cancelled.contains(&job.id)).cloned().collect();
+    let workload = Workload { jobs: spared, ..workload };
     assert_all_that_can_run_runs(&fleet, &workload, &outcome, &repeat);
-    outcome
+    let still = outcome.waiting.iter().find(|waiting| cancelled.contains(&waiting.job));
+    assert!(still.is_none(), "a cancelled job waits: {still:?}; repeat with `{repeat}`");
+    (outcome, given_up)
+}
+
+/// How many tasks of these jobs were not done.
+fn not_done(workload: &Workload, outcome: &Outcome, counts: impl Fn(JobId) -> bool) -> usize {
+    let tasks: usize =
+        workload.jobs.iter().filter(|job| counts(job.id)).map(|job| job.tasks as usize).sum();
+    let done: BTreeSet<_> = outcome
+        .log
+        .iter()
+        .filter_map(|entry| match entry.event {
+            Event::Done { run, .. } => Some((run.job, run.task)),
+            _ => None,
+        })
+        .collect();
+    tasks - done.iter().filter(|(job, _)| counts(*job)).count()
 }
 
 /// What waits at the end waits for room that nothing will ever give back, or can run nowhere.
@@ -93,17 +121,9 @@ fn assert_all_that_can_run_runs(
     let has_services = workload.jobs.iter().any(|job| job.work.is_none());
     let waiting: BTreeMap<JobId, &Reason> =
         outcome.waiting.iter().map(|waiting| (waiting.job, &*waiting.reason)).collect();
-    let done: BTreeSet<_> = outcome
-        .log
-        .iter()
-        .filter_map(|entry| match entry.event {
-            Event::Done { run, .. } => Some((run.job, run.task)),
-            _ => None,
-        })
-        .collect();
     for job in &workload.jobs {
         let could_run = fleet.nodes.iter().any(|node| could_run(job, node, &fleet.classes));
-        let left = job.tasks as usize - done.iter().filter(|(id, _)| *id == job.id).count();
+        let left = not_done(workload, outcome, |id| id == job.id);
         if could_run && !has_services {
             assert_eq!(left, 0, "job {} is not done; repeat with `{repeat}`", job.id);
         }
@@ -252,10 +272,24 @@ fn random_way(dice: &mut Dice) -> Alternative {
     Alternative { request, labels, rates }
 }
 
+/// Some jobs, each cancelled at its arrival or later. A job that has not arrived is not cancelled.
+fn random_cancels(dice: &mut Dice, workload: &Workload) -> Vec<(Time, JobId)> {
+    if dice.one_in(2) {
+        return Vec::new();
+    }
+    let mut cancels = Vec::new();
+    for job in &workload.jobs {
+        if dice.one_in(6) {
+            cancels.push((job.arrival.after(Span::seconds(dice.amount(0, 40))), job.id));
+        }
+    }
+    cancels
+}
+
 fn random_faults(dice: &mut Dice, seed: u64) -> Faults {
     let mut thousandths = |most: u32| Milli(dice.below(most));
-    let (refused, doubled, late, repeated) =
-        (thousandths(200), thousandths(300), thousandths(300), thousandths(300));
+    let (refused, doubled, late, repeated, deaf) =
+        (thousandths(200), thousandths(300), thousandths(300), thousandths(300), thousandths(300));
     Faults {
         seed,
         until: Time::seconds(dice.amount(20, 240)),
@@ -265,5 +299,6 @@ fn random_faults(dice: &mut Dice, seed: u64) -> Faults {
         doubled,
         late,
         repeated,
+        deaf,
     }
 }

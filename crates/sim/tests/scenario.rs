@@ -5,9 +5,9 @@ mod world_fixtures;
 use std::sync::Arc;
 
 use controller::policy_file::shipped;
-use fleet::{Job, JobId, NodeId, Policy, Span, Time};
+use fleet::{Job, JobId, Milli, NodeId, Policy, Span, Time};
 use sim::checkers::Checks;
-use sim::report::{compare, paired, summarise};
+use sim::faults::{FaultKind, Faults};
 use sim::scenario::{Ending, Options, Outcome, motley, run};
 use sim::world::Event;
 use sim::{Outage, OutageKind, Workload};
@@ -114,7 +114,7 @@ fn same_seed_gives_the_same_log_byte_for_byte() {
         .collect();
     let outages = [outage(9, 7, OutageKind::Partition), outage(30, 9, OutageKind::Crash)];
     let mut workload = workload(&jobs, &outages);
-    workload.truth.rate_error = fleet::Milli(300);
+    workload.truth.rate_error = Milli(300);
     let log = |seed: u64| {
         let options = Options { seed, ..watched() };
         let outcome = run(&inventory(3), &workload, &policy(), options, &mut motley());
@@ -125,52 +125,34 @@ fn same_seed_gives_the_same_log_byte_for_byte() {
 }
 
 #[test]
-fn summary_measures_what_happened() {
-    let due = |job: Job, seconds| Job { deadline: Some(Time::seconds(seconds)), ..job };
-    let jobs = [due(job(1, 2000, 10), 10), due(job(2, 1000, 10), 15)];
-    let workload = workload(&jobs, &[]);
-    let summary = summarise(&inventory(1), &workload, &simulate(1, &workload));
-    assert_eq!((summary.jobs_done, summary.tasks_done), (2, 2));
-    assert_eq!(summary.makespan_seconds, 20.0);
-    assert_eq!((summary.wait_seconds.mean, summary.wait_seconds.max), (5.0, 10.0));
-    assert_eq!((summary.completion_seconds.mean, summary.completion_seconds.p50), (15.0, 10.0));
-    assert_eq!(summary.slowdown_mean, 1.5);
-    assert_eq!((summary.gpu_utilisation, summary.core_utilisation), (0.75, 0.25));
-    // 100 W idle and 50 W for one of four cores; GPUs at 400 W allocated and 50 W idle.
-    assert_eq!(summary.energy_joules, 10.0 * (150.0 + 800.0) + 10.0 * (150.0 + 450.0));
-    assert_eq!(summary.work_per_joule, 20.0 / summary.energy_joules);
-    assert_eq!((summary.deadlines, summary.deadline_misses), (2, 1));
-    assert_eq!((summary.fairness, summary.fairness_jain), (1.0, 1.0));
-    let gpu = &summary.classes[1];
-    assert_eq!((gpu.count, gpu.utilisation, gpu.tasks_done), (2, 0.75, 2));
-    assert_eq!((gpu.wait_seconds_mean, gpu.work_done), (5.0, 20.0));
+fn a_cancelled_job_is_stopped_and_what_waited_behind_it_starts() {
+    let (fleet, workload) = (inventory(1), workload(&[job(1, 2000, 100), job(2, 2000, 10)], &[]));
+    // The third is not there, and the second has ended by then.
+    let cancels = [(9, 3), (7, 1), (50, 2)];
+    let cancels = cancels.map(|(at, job)| (Time::seconds(at), JobId(job))).to_vec();
+    let outcome =
+        run(&fleet, &workload, &policy(), Options { cancels, ..watched() }, &mut motley());
+    assert_eq!(outcome.violations, []);
+    assert_eq!(outcome.ending, Ending::Finished);
+    assert_eq!(done(&outcome), [(2, 0, 17)]);
+    let stops = outcome.log.iter().filter(|entry| matches!(entry.event, Event::Stopped { .. }));
+    assert_eq!(stops.map(|entry| entry.at).collect::<Vec<_>>(), [Time::seconds(7)]);
 }
 
 #[test]
-fn time_in_which_a_node_is_lost_is_neither_available_nor_paid_for() {
-    let workload = workload(&[job(1, 2000, 10)], &[outage(4, 6, OutageKind::Crash)]);
-    let summary = summarise(&inventory(1), &workload, &simulate(1, &workload));
-    assert_eq!(
-        (summary.makespan_seconds, summary.runs_restarted, summary.nodes_lost),
-        (20.0, 1, 1)
-    );
-    assert_eq!((summary.device_utilisation, summary.gpu_utilisation), (1.0, 0.7));
-    assert_eq!(summary.energy_joules, 14.0 * 950.0);
-}
-
-#[test]
-fn comparison_names_the_best_and_pairs_go_seed_by_seed() {
-    let (small, large) = (inventory(1), inventory(2));
-    let workload = workload(&[job(1, 2000, 10), job(2, 2000, 10)], &[]);
-    let slow = summarise(&small, &workload, &simulate(1, &workload));
-    let fast = summarise(&large, &workload, &simulate(2, &workload));
-    let pair = [slow, fast];
-    let compared = compare(&pair);
-    let makespan = compared.iter().find(|one| one.figure == "makespan_seconds").unwrap();
-    assert_eq!((makespan.best, &makespan.of_best[..]), (1, &[Some(2.0), Some(1.0)][..]));
-    let paired = paired(&pair[1..], &pair[..1]);
-    let makespan = paired.iter().find(|one| one.figure == "makespan_seconds").unwrap();
-    assert_eq!((makespan.difference_mean, makespan.seeds_won, makespan.seeds), (-10.0, 1, 1));
+fn turns_go_on_after_the_body_was_deaf_to_orders() {
+    let (fleet, workload) = (inventory(2), workload(&[job(1, 2000, 10), job(2, 0, 5)], &[]));
+    let (mut deaf, mut seeds) = (0, 0);
+    for seed in 0..40 {
+        let until = Time::seconds(60);
+        let faults = Faults { seed, until, deaf: Milli(700), ..Faults::default() };
+        let outcome =
+            run(&fleet, &workload, &policy(), Options { faults, ..watched() }, &mut motley());
+        assert_eq!((outcome.violations, outcome.ending), (vec![], Ending::Finished));
+        let times = outcome.hits.get(&FaultKind::Deaf).copied().unwrap_or(0);
+        (deaf, seeds) = (deaf + times, seeds + u64::from(times > 0));
+    }
+    assert!(seeds > 20 && deaf > seeds, "deaf {deaf} times, on {seeds} seeds");
 }
 
 fn simulate(nodes: u32, workload: &Workload) -> Outcome {

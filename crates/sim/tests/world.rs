@@ -41,7 +41,7 @@ fn run_ends_when_its_true_rate_says_so() {
     let given = BTreeMap::from([("A100".to_owned(), Rate(500_000))]);
     let rates = BTreeMap::from([("job1".to_owned(), given)]);
     let truth = Truth { rate_error: Milli(0), rates };
-    let mut world = World::new(&inventory(1), TrueRates { truth, seed: 0 }, &[], 0);
+    let mut world = World::new(&inventory(1), TrueRates::new(truth, &[], 0), &[], 0);
     world.carry_out(&[start(&job(1, 1000, 10), 0, 0, 1)]).unwrap();
     world.observe().unwrap();
     world.wait(None).unwrap();
@@ -200,22 +200,6 @@ fn node_in_two_outages_is_back_after_both() {
         }
     }
     assert_eq!(back, Some(Time::seconds(11)));
-}
-
-#[test]
-fn errors_of_declared_rates_are_bounded_seeded_and_independent_of_other_jobs() {
-    let fleet = inventory(1);
-    let truth = Truth { rate_error: Milli(300), rates: BTreeMap::new() };
-    let rate = |seed: u64, id: u64| {
-        let rates = TrueRates { truth: truth.clone(), seed };
-        let job = job(id, 1000, 1);
-        rates.rate(&job, &job.alternatives[0], ClassId(1), &fleet.classes).unwrap().0
-    };
-    let drawn: Vec<u64> = (0..200).map(|id| rate(7, id)).collect();
-    assert!(drawn.iter().all(|rate| (700_000..=1_300_000).contains(rate)));
-    assert!(drawn.iter().min() < Some(&720_000) && drawn.iter().max() > Some(&1_280_000));
-    assert_eq!(rate(7, 3), drawn[3]);
-    assert_ne!(rate(8, 3), drawn[3]);
 }
 
 fn world(nodes: u32, outages: &[Outage]) -> World {

@@ -15,7 +15,7 @@ const BASELINE: &str = "fgd";
 /// The loads at which savings are told, in percent.
 const SAVING_LOADS: [usize; 4] = [30, 50, 80, 90];
 
-/// What is aimed at: `design/openb.md`, section 8.
+/// What is aimed at, as `docs/results/openb.md` says.
 const AIMS: [(&str, Aim); 8] = [
     ("pack.alloc130", Aim::Least(95.8)),
     ("pack.alloc95", Aim::Least(94.9)),

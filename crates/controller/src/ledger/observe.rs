@@ -19,15 +19,16 @@ use super::{Drift, Ledger, is_active};
 const NOBODY: &str = "unknown";
 
 impl Ledger {
-    /// Takes in what a body sees, and names what does not agree.
+    /// Takes in what a body sees, and names what does not agree. An observation that is older than
+    /// the last one (a clock was set back) holds for the time of the last one.
     pub(crate) fn observe(&mut self, observation: &Observation) -> Vec<Drift> {
-        assert!(observation.at >= self.at, "a body's time does not run backwards");
-        self.at = observation.at;
+        self.at = self.at.max(observation.at);
         if self.classes != observation.classes {
             let known = observation.classes.0.starts_with(&self.classes.0);
             assert!(known, "a body adds device classes and never changes or renumbers them");
             self.classes = Arc::clone(&observation.classes);
             self.everything_changed = true;
+            self.has_changed = true;
         }
         let mut drifts = Vec::new();
         let named: BTreeSet<_> = observation.runs.iter().map(|sight| sight.run).collect();
@@ -68,7 +69,7 @@ impl Ledger {
                 assert_eq!(id.index(), self.nodes.len(), "a body numbers its nodes without gaps");
                 let free = node.capacity(&self.classes);
                 let entry = NodeEntry { node: Arc::clone(node), up: true, free };
-                Arc::make_mut(&mut self.nodes).push(Arc::new(entry));
+                self.nodes_mut().push(Arc::new(entry));
                 self.everything_changed = true;
                 self.capacity.add(Amounts::of_node(node));
             }
@@ -86,9 +87,9 @@ impl Ledger {
         let id = node.id;
         let free = node.capacity(&self.classes);
         let entry = NodeEntry { node: Arc::clone(node), up: true, free };
-        Arc::make_mut(&mut self.nodes)[id.index()] = Arc::new(entry);
+        self.nodes_mut()[id.index()] = Arc::new(entry);
         self.capacity.add(Amounts::of_node(node));
-        self.changed.insert(id);
+        self.changed_nodes.insert(id);
         self.given_up.retain(|run, was| was.placement.node != id || named.contains(run));
     }
 
@@ -103,24 +104,22 @@ impl Ledger {
         for run in lost {
             self.give_up(run);
         }
-        let nodes = Arc::make_mut(&mut self.nodes);
-        let entry = Arc::make_mut(&mut nodes[id.index()]);
+        let entry = Arc::make_mut(&mut self.nodes_mut()[id.index()]);
         entry.up = false;
-        self.capacity.subtract(Amounts::of_node(&entry.node));
-        self.changed.insert(id);
+        let amounts = Amounts::of_node(&entry.node);
+        self.capacity.subtract(amounts);
+        self.changed_nodes.insert(id);
     }
 
     fn see_run(&mut self, sight: &RunSight) -> Option<Drift> {
         match sight.state {
             RunState::Running(since) => match self.runs.get(&sight.run) {
                 None => self.see_unexpected(sight, since),
-                Some(run) if run.placement.node != sight.node => {
-                    Some(self.see_elsewhere(sight, since))
-                }
+                Some(run) if !is_as_placed(run, sight) => Some(self.see_elsewhere(sight, since)),
                 Some(run) => {
                     if run.stage == Stage::Ordered {
-                        let runs = Arc::make_mut(&mut self.runs);
-                        let run = Arc::make_mut(runs.get_mut(&sight.run).expect("just found"));
+                        let run = self.runs_mut().get_mut(&sight.run).expect("just found");
+                        let run = Arc::make_mut(run);
                         run.stage = Stage::Running;
                         run.since = since;
                     }
@@ -153,10 +152,16 @@ impl Ledger {
             self.start(stranger);
             return Some(Drift::Unknown(id, node));
         };
+        if !is_as_placed(&given_up, sight) {
+            let stranger = self.stranger(sight, since);
+            self.start(stranger);
+            return Some(Drift::Elsewhere(id, node));
+        }
         let mut run = Run { since, ..Run::clone(&given_up) };
-        let next_is_ours = self.backlog.get(&id.job).is_some_and(|waiting| {
-            waiting.again.get(&id.task).is_some_and(|next| next.0 == id.attempt.0 + 1)
-        });
+        let next_is_ours = is_active(&given_up)
+            && self.backlog.get(&id.job).is_some_and(|waiting| {
+                waiting.again.get(&id.task).is_some_and(|next| next.0 == id.attempt.0 + 1)
+            });
         if next_is_ours {
             self.remove_waiting(id.job, id.task);
             run.stage = Stage::Running;
@@ -169,7 +174,8 @@ impl Ledger {
         }
     }
 
-    /// A run is not where it was ordered to. What runs there was never checked, so it is stopped.
+    /// A run is not where it was ordered to, or not with what it was granted. What runs there was
+    /// never checked, so it is stopped.
     fn see_elsewhere(&mut self, sight: &RunSight, since: Time) -> Drift {
         let (id, node) = (sight.run, sight.node);
         let was_active = self.runs.get(&id).is_some_and(|run| is_active(run));
@@ -241,6 +247,9 @@ impl Ledger {
             .filter(missing)
             .map(|run| (run.id(), run.placement.node, run.stage))
             .collect();
+        let nodes = &self.nodes;
+        let may_be_there = |run: &Run| !nodes[run.placement.node.index()].up;
+        self.given_up.retain(|id, run| named.contains(id) || may_be_there(run));
         let mut drifts = Vec::new();
         for (id, node, stage) in missing {
             self.release(id);
@@ -277,4 +286,9 @@ impl Ledger {
             _ => {}
         }
     }
+}
+
+/// Whether a run is seen where it was placed, with what it was granted.
+fn is_as_placed(run: &Run, sight: &RunSight) -> bool {
+    run.placement.node == sight.node && run.placement.grant == sight.grant
 }

@@ -3,15 +3,23 @@
 use std::collections::BTreeMap;
 
 use super::Fault;
-use crate::explanation::{Choice, Constraint, FellOut, Reason, Score, StillWaiting, Tally};
+use crate::explanation::{
+    Choice, Constraint, FellOut, Reason, RunnerUp, Score, StillWaiting, Tally,
+};
 use crate::id::{JobId, RunId};
 use crate::job::Job;
 use crate::plan::Placement;
 use crate::snapshot::{Snapshot, Waiting};
 use crate::units::Micro;
 
-/// Checks that the choices are one to one with the placements, with scores in range.
-pub(super) fn check_choices(placements: &[Placement], choices: &[Choice], faults: &mut Vec<Fault>) {
+/// Checks that the choices are one to one with the placements, with scores in range and sound
+/// runners-up.
+pub(super) fn check_choices(
+    snapshot: &Snapshot,
+    placements: &[Placement],
+    choices: &[Choice],
+    faults: &mut Vec<Fault>,
+) {
     for (placement, choice) in placements.iter().zip(choices) {
         let (placed, explained) = (placement.run, choice.run);
         if placed != explained {
@@ -28,7 +36,26 @@ pub(super) fn check_choices(placements: &[Placement], choices: &[Choice], faults
         check_score(choice.run, &choice.score, faults);
         if let Some(next) = &choice.runner_up {
             check_score(choice.run, &next.score, faults);
+            check_runner_up(snapshot, choice, next, faults);
         }
+    }
+}
+
+/// Whether the runner-up could have been chosen, and scored no more than what was.
+fn check_runner_up(snapshot: &Snapshot, choice: &Choice, next: &RunnerUp, faults: &mut Vec<Fault>) {
+    let (run, node, alternative) = (choice.run, next.node, next.alternative);
+    if node.index() >= snapshot.nodes.len() {
+        faults.push(Fault::RunnerUpNode { run, node });
+    }
+    if let Some(waiting) = snapshot.backlog.get(&run.job) {
+        let alternatives = waiting.job.alternatives.len();
+        if usize::from(alternative) >= alternatives {
+            faults.push(Fault::RunnerUpAlternative { run, alternative, alternatives });
+        }
+    }
+    if next.score.tiers > choice.score.tiers {
+        let (chosen, runner_up) = (choice.score.tiers.clone(), next.score.tiers.clone());
+        faults.push(Fault::RunnerUpBetter { run, chosen, runner_up });
     }
 }
 

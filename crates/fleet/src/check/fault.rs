@@ -21,6 +21,12 @@ pub enum Fault {
     /// The plan asks to be woken at a time that is not ahead.
     #[error("plan asks to be woken at {} µs, which is not after {} µs", wake.0, at.0)]
     WakeInThePast { wake: Time, at: Time },
+    /// The plan does not ask to be woken when a job's patience ends.
+    #[error(
+        "plan asks to be woken at {:?} µs, and the patience of job {job} ends at {} µs",
+        wake.map(|wake| wake.0), until.0
+    )]
+    WakeAfterPatience { wake: Option<Time>, job: JobId, until: Time },
 
     /// The job of a placement has no tasks waiting.
     #[error("run {run} is of a job that does not wait")]
@@ -123,6 +129,9 @@ pub enum Fault {
     /// A run is stopped for a cause that it does not give.
     #[error("stop of run {run} as {cause:?}, and it is {stage:?}")]
     StopWithoutCause { run: RunId, stage: Stage, cause: StopCause },
+    /// A run that nobody wants is not stopped.
+    #[error("run {run} is {stage:?} and is not stopped")]
+    StopMissing { run: RunId, stage: Stage },
 
     /// A placement is not explained.
     #[error("start of run {run} is not explained")]
@@ -136,6 +145,15 @@ pub enum Fault {
     /// A score is not within (0, 1].
     #[error("choice of run {run} has a score of {} millionths", score.0)]
     ScoreOutOfRange { run: RunId, score: Micro },
+    /// The runner-up is on a node that is not there.
+    #[error("runner-up of run {run} is on node {node}, which is not there")]
+    RunnerUpNode { run: RunId, node: NodeId },
+    /// The runner-up is an alternative that the job does not have.
+    #[error("runner-up of run {run} is alternative {alternative} of a job with {alternatives}")]
+    RunnerUpAlternative { run: RunId, alternative: u16, alternatives: usize },
+    /// The runner-up scored more than the choice.
+    #[error("choice of run {run} scored {chosen:?}, and its runner-up {runner_up:?}")]
+    RunnerUpBetter { run: RunId, chosen: Vec<Micro>, runner_up: Vec<Micro> },
 
     /// A job still waits and nothing says why.
     #[error("job {job} has {tasks} tasks waiting and no reason")]
@@ -184,6 +202,9 @@ pub enum Fault {
     /// A job waits for a device that is no faster.
     #[error("job {job} is patient for {best}, and is offered {offered}")]
     PatienceForNoFaster { job: JobId, best: Span, offered: Span },
+    /// A job waits for a device that is not the fastest.
+    #[error("job {job} is patient for {told} on class {best}, and class {class} takes {found}")]
+    PatienceForSlower { job: JobId, best: ClassId, told: Span, class: ClassId, found: Span },
     /// A job declines a device that has no room.
     #[error("job {job} is said to decline class {class}, which has no room")]
     PatienceWithoutRoom { job: JobId, class: ClassId },
@@ -192,8 +213,9 @@ pub enum Fault {
         "job {job} is said to be offered {told} at best, and class {class} has room for {found}"
     )]
     PatienceOfferedFaster { job: JobId, class: ClassId, told: Span, found: Span },
-    /// A duration that follows from no alternative's declared rate on the class.
-    #[error("job {job} is said to take {told} on class {class}, which no declared rate gives")]
+    /// A duration that no alternative is declared to take on the class, or not on any node that is
+    /// up, were it empty.
+    #[error("job {job} is said to take {told} on class {class}, which no alternative does")]
     PatienceDuration { job: JobId, class: ClassId, told: Span },
 }
 

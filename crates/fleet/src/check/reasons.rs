@@ -64,6 +64,8 @@ struct Count {
     fell_out: BTreeMap<Constraint, FellOut>,
     /// The classes with room, and the first node where.
     room: BTreeMap<ClassId, NodeId>,
+    /// The classes that would have room if nothing ran, on nodes that are up.
+    prospects: BTreeSet<ClassId>,
 }
 
 /// The first constraint that is not met, with what was asked and what is offered.
@@ -78,7 +80,7 @@ fn count(snapshot: &Snapshot, left: &[Free], alternative: &Alternative) -> Count
     let mut count = Count::default();
     for (entry, free) in snapshot.nodes.iter().zip(left) {
         let place = Place { node: &entry.node, free, up: entry.up };
-        let Some(unmet) = speak(snapshot, alternative, &place, &mut count.room) else { continue };
+        let Some(unmet) = speak(snapshot, alternative, &place, &mut count) else { continue };
         let Unmet { constraint, asked, best } = unmet;
         let counted = count.fell_out.entry(constraint).or_insert(FellOut {
             constraint,
@@ -104,9 +106,10 @@ fn speak(
     snapshot: &Snapshot,
     alternative: &Alternative,
     place: &Place<'_>,
-    room: &mut BTreeMap<ClassId, NodeId>,
+    count: &mut Count,
 ) -> Option<Unmet> {
     let node = place.node;
+    let empty = Place { free: &node.capacity(&snapshot.classes), ..*place };
     let classes: BTreeSet<ClassId> = match &alternative.request.devices {
         None => BTreeSet::from([node.cpu]),
         Some(_) => node.devices.iter().copied().collect(),
@@ -115,13 +118,18 @@ fn speak(
     let mut has_room = false;
     for id in classes {
         let class = snapshot.classes.get(id);
-        let walk = walk_node(alternative, place)
-            .and_then(|()| walk_class(alternative, class))
-            .and_then(|()| walk_amounts(alternative, id, place));
-        match walk {
+        let walk = |place: &Place<'_>| {
+            walk_node(alternative, place)
+                .and_then(|()| walk_class(alternative, class))
+                .and_then(|()| walk_amounts(alternative, id, place))
+        };
+        if walk(&empty).is_ok() {
+            count.prospects.insert(id);
+        }
+        match walk(place) {
             Err(unmet) => furthest = furthest.max(Some(unmet)),
             Ok(()) => {
-                room.entry(id).or_insert(node.id);
+                count.room.entry(id).or_insert(node.id);
                 has_room = true;
             }
         }
@@ -254,27 +262,17 @@ fn check_patience(
         let (best, offered) = (best_duration, offered_duration);
         faults.push(Fault::PatienceForNoFaster { job: id, best, offered });
     }
-    let takes = |alternative: &Alternative, class: ClassId| -> Option<Span> {
-        let decides = |node: &Node| match &alternative.request.devices {
-            None => node.cpu == class,
-            Some(_) => node.devices.contains(&class),
-        };
-        snapshot.nodes.iter().find(|entry| decides(&entry.node))?;
-        let class = snapshot.classes.get(class);
-        walk_class(alternative, class).ok()?;
-        Some(time_for(job.work?, declared_rate(alternative, &class.model)?))
-    };
-    if !job.alternatives.iter().any(|other| takes(other, best) == Some(best_duration)) {
+    let prospects = durations(snapshot, job, counts, |count| count.prospects.iter().copied());
+    if !prospects.contains(&(best_duration, best)) {
         let (class, told) = (best, best_duration);
         faults.push(Fault::PatienceDuration { job: id, class, told });
+    } else if let Some((found, class)) =
+        prospects.first().filter(|(found, _)| *found < best_duration)
+    {
+        let (told, class, found) = (best_duration, *class, *found);
+        faults.push(Fault::PatienceForSlower { job: id, best, told, class, found });
     }
-    let offers: BTreeSet<(Span, ClassId)> = job
-        .alternatives
-        .iter()
-        .zip(counts)
-        .flat_map(|(alternative, count)| count.room.keys().map(move |class| (alternative, *class)))
-        .filter_map(|(alternative, class)| Some((takes(alternative, class)?, class)))
-        .collect();
+    let offers = durations(snapshot, job, counts, |count| count.room.keys().copied());
     if !offers.iter().any(|(_, class)| *class == offered) {
         faults.push(Fault::PatienceWithoutRoom { job: id, class: offered });
     } else if !offers.contains(&(offered_duration, offered)) {
@@ -286,4 +284,23 @@ fn check_patience(
         let (class, told, found) = (*class, offered_duration, *found);
         faults.push(Fault::PatienceOfferedFaster { job: id, class, told, found });
     }
+}
+
+/// How long a task of the job takes, by each alternative on each of these classes.
+fn durations<'a, I: Iterator<Item = ClassId>>(
+    snapshot: &Snapshot,
+    job: &Job,
+    counts: &'a [Count],
+    classes: impl Fn(&'a Count) -> I,
+) -> BTreeSet<(Span, ClassId)> {
+    let mut durations = BTreeSet::new();
+    for (alternative, count) in job.alternatives.iter().zip(counts) {
+        for class in classes(count) {
+            let rate = declared_rate(alternative, &snapshot.classes.get(class).model);
+            if let (Some(work), Some(rate)) = (job.work, rate) {
+                durations.insert((time_for(work, rate), class));
+            }
+        }
+    }
+    durations
 }

@@ -2,15 +2,15 @@
 //! named.
 
 mod plan;
+mod stops;
 mod explanation;
 mod reasons;
 
 use std::sync::Arc;
 
 use super::*;
-use crate::explanation::{
-    Choice, Constraint, Explanation, FellOut, Reason, Score, StillWaiting, Tally,
-};
+use crate::explanation::{Choice, Constraint, FellOut, Score, Tally};
+use crate::plan::Stop;
 use crate::policy::Objective;
 use crate::sketch;
 use crate::units::Micro;
@@ -47,7 +47,8 @@ fn fleet() -> Snapshot {
     sketch::snapshot(FLEET).unwrap()
 }
 
-/// A decision that starts these and explains everything: what waits, waits for want of effort.
+/// A decision that starts these, stops what must be stopped and explains everything: what waits,
+/// waits for want of effort.
 fn decide(snapshot: &Snapshot, starts: &[&str]) -> Decision {
     let placements: Vec<_> =
         starts.iter().map(|start| sketch::placement(snapshot, start).unwrap()).collect();
@@ -68,7 +69,15 @@ fn decide(snapshot: &Snapshot, starts: &[&str]) -> Decision {
         (tasks > 0).then(|| StillWaiting { job, tasks, reason: Arc::new(Reason::Effort) })
     });
     let waiting = waiting.collect();
-    let plan = Plan { serial: snapshot.serial, placements, ..Plan::default() };
+    let stop = |run: &RunId| Stop {
+        run: *run,
+        cause: match snapshot.runs[run].stage {
+            Stage::Cancelled => StopCause::Cancelled,
+            _ => StopCause::Stray,
+        },
+    };
+    let stops = snapshot.unwanted.iter().map(stop).collect();
+    let plan = Plan { serial: snapshot.serial, placements, stops, ..Plan::default() };
     Decision { plan, explanation: Explanation { choices, waiting, ..Explanation::default() } }
 }
 

@@ -143,6 +143,15 @@ fn what_is_not_understood_is_named_with_its_line() {
           unit \"q\"; use one of B K KB k kB Ki KiB M MB Mi MiB G GB Gi GiB T TB Ti TiB P PB Pi PiB",
         ),
         ("class epyc cpu mem=", "read line 1 of the sketch at \"mem=\": the value is missing"),
+    ];
+    for (text, message) in refusals {
+        assert_eq!(refusal(text), message);
+    }
+}
+
+#[test]
+fn what_does_not_fit_what_stands_above_is_named_with_its_line() {
+    let refusals = [
         ("node n cores=1 mem=1Gi", "read line 1 of the sketch at \"node\": cpu= is missing"),
         (
             "class epyc cpu\nnode n mem=1Gi",

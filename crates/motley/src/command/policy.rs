@@ -60,7 +60,7 @@ fn list(json: bool) -> anyhow::Result<()> {
     let names = policy_file::SHIPPED.iter().map(|(name, _)| *name);
     let policies: Vec<_> = names.filter_map(policy_file::shipped).collect();
     if json {
-        return out::print_json(&policies);
+        return out::print_json(&policies.iter().map(document).collect::<Result<Vec<_>, _>>()?);
     }
     out::print(&render::policies(&policies))
 }
@@ -68,9 +68,14 @@ fn list(json: bool) -> anyhow::Result<()> {
 fn show(name: &str, json: bool) -> anyhow::Result<()> {
     let policy = find(name)?;
     if json {
-        return out::print_json(&policy);
+        return out::print_json(&document(&policy)?);
     }
     out::print(&policy_file::text(&policy))
+}
+
+/// The policy's file as a document: with the names, words and units of the file.
+fn document(policy: &Policy) -> anyhow::Result<toml::Table> {
+    policy_file::text(policy).parse().context("read a policy that was just written")
 }
 
 /// What became of one file.

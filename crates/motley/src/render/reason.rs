@@ -2,6 +2,7 @@
 
 use fleet::explanation::{Constraint, FellOut, Patience, StillWaiting, Tally};
 use fleet::{Alternative, Bytes, DeviceKind, Job, MilliCores, Reason, Span};
+use sim::report::is_lasting;
 
 use super::{Names, words};
 
@@ -32,8 +33,7 @@ pub fn reason(names: &Names<'_>, job: &Job, reason: &Reason) -> String {
 }
 
 fn no_room(job: &Job, tallies: &[Tally]) -> String {
-    let lasting = |tally: &Tally| tally.fell_out.iter().all(|group| group.constraint.is_lasting());
-    let mut sentences = vec![match tallies.iter().all(lasting) {
+    let mut sentences = vec![match is_lasting(tallies) {
         true => "waits: no node of this fleet could ever run it.".to_owned(),
         false => "waits: no node has room.".to_owned(),
     }];

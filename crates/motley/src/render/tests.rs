@@ -271,7 +271,7 @@ fn policies_are_a_table_without_lines() {
         "\
 name         order               pick      description
 round-robin  first-in            rotation  Baseline: jobs as they come, nodes one after the other
-priority     priority, first-in  spread    Baseline: the highest priority first, on the emptiest node
+priority     priority, first-in  spread    Baseline: highest priority first, on the emptiest node
 "
     );
 }

@@ -177,7 +177,8 @@ fn parts(serial: Serial, nodes: &[Node], shapes: &[Alternative], dice: &mut Dice
     }
     for id in 0..dice.below(6) {
         let job = Arc::new(job(JobId(GONE + u64::from(id)), draw.at, shapes, dice));
-        let stage = dice.pick(&[Stage::Running, Stage::Stray, Stage::Stopping, Stage::Ordered]);
+        use Stage::{Cancelled, Ordered, Running, Stopping, Stray};
+        let stage = dice.pick(&[Running, Stray, Stopping, Ordered, Cancelled]);
         draw.run(&job, RunId { job: job.id, ..RunId::default() }, stage, dice);
     }
     let nodes = nodes.iter().map(|node| (node.clone(), !dice.percent(15))).collect();
@@ -213,7 +214,8 @@ struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// Lets each task of a job wait, wait again (with a stray of its last attempt about), run, or be done.
+    /// Lets each task of a job wait, wait again (with a stray of its last attempt about), run, or
+    /// be done.
     fn tasks(&mut self, job: &Job, dice: &mut Dice) {
         let job = Arc::new(job.clone());
         let start = if dice.percent(40) { dice.below(job.tasks + 1) } else { 0 };
@@ -306,7 +308,15 @@ fn memory(dice: &mut Dice) -> Memory {
     Memory {
         regimes: (0..dice.below(3)).map(|_| dice.pick(&regimes)).collect(),
         rotation: dice.pick(&[None, Some(NodeId(0)), Some(NodeId(3)), Some(NodeId(7))]),
+        unseen: if dice.percent(30) { unseen(dice) } else { Vec::new() },
+        round: Serial(dice.pick(&[0, 4, 9])),
     }
+}
+
+/// Some jobs that may wait, and one that does not any more.
+fn unseen(dice: &mut Dice) -> Vec<JobId> {
+    let waiting = (0..16).filter(|_| dice.percent(30)).map(JobId);
+    waiting.chain([JobId(GONE - 1)]).collect()
 }
 
 fn policy(dice: &mut Dice) -> Policy {

@@ -93,64 +93,26 @@ fn effort_that_runs_out_leaves_the_rest_waiting() {
           or cores=2
         job c cores=1
     ";
-    let order = ordered(&[OrderKey::FirstIn]);
+    let a0 = "start a/0.0 n-0 alt=0 epyc cores=1";
+    let a1 = "start a/1.0 n-1 alt=0 epyc cores=1";
+    let b = "start b/0.0 n-0 alt=0 epyc cores=1";
+    let c = "start c/0.0 n-1 alt=0 epyc cores=1";
+    let (b_waits, c_waits) = ("wait b x1 effort", "wait c x1 effort");
+    // What is left is looked at a microsecond later.
+    let wake = "wake 1us";
     // One step for the first task, on nodes that are still equal, two for the second, two for b, on
     // nodes that are equal again, and two for c.
-    check_with(
-        &order,
-        Effort { steps: 0 },
-        &fleet(lines),
-        "
-        wait a x2 effort
-        wait b x1 effort
-        wait c x1 effort
-    ",
-    );
-    check_with(
-        &order,
-        Effort { steps: 1 },
-        &fleet(lines),
-        "
-        start a/0.0 n-0 alt=0 epyc cores=1
-        wait a x1 effort
-        wait b x1 effort
-        wait c x1 effort
-    ",
-    );
-    check_with(
-        &order,
-        Effort { steps: 6 },
-        &fleet(lines),
-        "
-        start a/0.0 n-0 alt=0 epyc cores=1
-        start a/1.0 n-1 alt=0 epyc cores=1
-        start b/0.0 n-0 alt=0 epyc cores=1
-        wait c x1 effort
-    ",
-    );
-    check_with(
-        &order,
-        Effort { steps: 7 },
-        &fleet(lines),
-        "
-        start a/0.0 n-0 alt=0 epyc cores=1
-        start a/1.0 n-1 alt=0 epyc cores=1
-        start b/0.0 n-0 alt=0 epyc cores=1
-        start c/0.0 n-1 alt=0 epyc cores=1
-    ",
-    );
-    // One step is left, which would do for c, but b is before it.
-    check_with(
-        &order,
-        Effort { steps: 4 },
-        &fleet(lines),
-        "
-        start a/0.0 n-0 alt=0 epyc cores=1
-        start a/1.0 n-1 alt=0 epyc cores=1
-        wait b x1 effort
-        wait c x1 effort
-    ",
-    );
+    for (steps, expected) in [
+        (0, &["wait a x2 effort", b_waits, c_waits][..]),
+        (1, &[a0, wake, "wait a x1 effort", b_waits, c_waits]),
+        (6, &[a0, a1, b, wake, c_waits]),
+        (7, &[a0, a1, b, c]),
+        // One step is left, which would do for c, but b is before it.
+        (4, &[a0, a1, wake, b_waits, c_waits]),
+    ] {
+        let order = ordered(&[OrderKey::FirstIn]);
+        check_with(&order, Effort { steps }, &fleet(lines), &expected.join("\n"));
+    }
 }
 
 #[test]

@@ -37,7 +37,8 @@ pub(crate) fn only(objective: Objective) -> Weights {
     Objective::ALL.map(|one| if one == objective { Milli::WHOLE } else { Milli::ZERO })
 }
 
-/// Energy while the fleet is nearly idle, utilisation when it is nearly full, completion in between.
+/// Energy while the fleet is nearly idle, utilisation when it is nearly full, completion in
+/// between.
 pub(crate) fn moving() -> ByUtilisation {
     ByUtilisation {
         low: Milli(300),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fleet::{Action, Attempt, Generation, JobId, NodeId, Order, RunId, TaskIndex};
+use fleet::{Action, Attempt, Generation, JobId, NodeId, Order, Plan, RunId, TaskIndex};
 
 use super::Breach;
 use crate::world::{Entry, Event, Start};
@@ -32,6 +32,13 @@ struct FirstDone {
 }
 
 impl History {
+    /// Notes what may have been ordered though nobody says so.
+    pub(super) fn expect(&mut self, plan: &Plan) {
+        for placement in &plan.placements {
+            self.ordered.insert(placement.run, placement.node);
+        }
+    }
+
     /// Reads what the log says since the last turn.
     pub(super) fn read(&mut self, log: &[Entry], orders: &[Order], breaches: &mut Vec<Breach>) {
         for order in orders {

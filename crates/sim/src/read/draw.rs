@@ -8,6 +8,8 @@ use fleet::{Milli, Span, Work};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+use crate::dice::fingerprint;
+
 /// One sequence of numbers.
 pub(super) struct Dice(ChaCha8Rng);
 
@@ -57,14 +59,6 @@ impl Dice {
 fn part(whole: u64, fraction: u64) -> u64 {
     let scaled = (u128::from(whole) * u128::from(fraction)) >> 64;
     u64::try_from(scaled).expect("less than `whole`")
-}
-
-/// FNV-1a over the words, each ended by a byte that no text has.
-fn fingerprint(words: &[&str]) -> u64 {
-    let bytes = words.iter().flat_map(|word| word.bytes().chain([0xff]));
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]

@@ -132,6 +132,14 @@ pub enum Fault {
         /// The name.
         name: String,
     },
+    /// A true rate on a model on which no job of that name could run.
+    #[error("no job named {name:?} has a rate for {model:?}; declare one, or leave this one out")]
+    RateUnread {
+        /// The name.
+        name: String,
+        /// The model.
+        model: String,
+    },
     /// Two outages of one node at a time.
     #[error("overlaps with another outage of {name}; join them or move one")]
     OutageOverlap {

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::document::{Document, Entry, decode};
 use super::error::{BadLine, ReadError, Within, Wrong, list};
 use super::fault::Fault;
-use super::nodes::{DEVICES_MAX, NODES_MAX, Nodes};
+use super::nodes::{CLASSES_MAX, DEVICES_MAX, NODES_MAX, Nodes};
 use super::notebook::Notebook;
 use super::raw::{
     Raw, Strict, Table, check_name, labels, name, names, optional, quantity, required_name, text,
@@ -21,8 +21,6 @@ use super::raw::{
 };
 use crate::workload::Inventory;
 
-/// The most device classes: as many as there are ids.
-const CLASSES_MAX: usize = 65_535;
 /// The most cores of one node, so that a fleet's total stays within its integer.
 const CORES_MAX: MilliCores = MilliCores(1_000_000_000);
 

@@ -127,17 +127,26 @@ impl Jobs {
     }
 
     fn note_absent_models(&self, inventory: &Inventory, notebook: &mut Notebook) {
-        let nodes = inventory.nodes.iter();
-        let used: BTreeSet<_> =
-            nodes.flat_map(|node| node.devices.iter().chain([&node.cpu])).collect();
-        let present: BTreeSet<&str> =
-            used.into_iter().map(|class| inventory.classes.get(*class).model.as_str()).collect();
         let named: BTreeSet<&str> = self.shapes.iter().flat_map(|shape| models(shape)).collect();
-        let absent: Vec<&str> = named.difference(&present).copied().collect();
-        if !absent.is_empty() {
-            let names = list(absent.iter().copied());
-            notebook.note(format!("jobs name {} models that no node has: {names}", absent.len()));
-        }
+        note_absent("jobs name", &named, inventory, notebook);
+    }
+}
+
+/// Notes those of the models named that no node has.
+pub(super) fn note_absent(
+    who: &str,
+    named: &BTreeSet<&str>,
+    inventory: &Inventory,
+    notebook: &mut Notebook,
+) {
+    let nodes = inventory.nodes.iter();
+    let used: BTreeSet<_> = nodes.flat_map(|node| node.devices.iter().chain([&node.cpu])).collect();
+    let present: BTreeSet<&str> =
+        used.into_iter().map(|class| inventory.classes.get(*class).model.as_str()).collect();
+    let absent: Vec<&str> = named.difference(&present).copied().collect();
+    if !absent.is_empty() {
+        let names = list(absent.iter().copied());
+        notebook.note(format!("{who} {} models that no node has: {names}", absent.len()));
     }
 }
 

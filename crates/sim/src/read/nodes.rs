@@ -13,6 +13,8 @@ use super::fault::Fault;
 use super::notebook::Notebook;
 use crate::workload::Inventory;
 
+/// The most device classes: as many as there are ids.
+pub(super) const CLASSES_MAX: usize = 65_535;
 /// The most nodes.
 pub(super) const NODES_MAX: u64 = 1_000_000;
 /// The most devices of one node.
@@ -40,7 +42,7 @@ struct Totals {
 impl Nodes {
     /// No nodes yet, of these classes; `name_field` is the field that names a node.
     pub(super) fn new(classes: Vec<DeviceClass>, name_field: &'static str) -> Self {
-        let ids = (0_u16..).zip(&classes).map(|(id, class)| (class.model.clone(), ClassId(id)));
+        let ids = classes.iter().zip(0_u16..).map(|(class, id)| (class.model.clone(), ClassId(id)));
         Self {
             name_field,
             ids: ids.collect(),

@@ -16,7 +16,7 @@ use super::jobs::{JOBS_MAX, Jobs};
 use super::notebook::Notebook;
 use super::raw::{Raw, Strict};
 use super::source::Source;
-use super::world_file::{WorldText, world};
+use super::world_file::{WorldText, note_absent_models, world};
 use crate::workload::{Inventory, Workload};
 
 /// Reads a workload in TOML.
@@ -59,6 +59,7 @@ pub(super) fn read_toml(
         Ok(text) => {
             let bad = |wrong| notebook.skip(entry.locate(wrong));
             let (truth, outages) = world(&text, &jobs, inventory, bad)?;
+            note_absent_models(&truth, inventory, notebook);
             Ok(Workload { jobs, truth, outages })
         }
         Err(bad) => {
@@ -112,6 +113,7 @@ pub(super) fn read_json_lines(
     let Some((text, line)) = told else { return Ok(without_world(jobs)) };
     let bad = |wrong: Wrong| notebook.skip(wrong.inside("world").on_line(line));
     let (truth, outages) = world(&text, &jobs, inventory, bad)?;
+    note_absent_models(&truth, inventory, notebook);
     Ok(Workload { jobs, truth, outages })
 }
 

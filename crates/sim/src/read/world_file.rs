@@ -5,12 +5,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use fleet::{Job, Milli, NodeId, Rate, Time};
+use fleet::{Alternative, Job, Milli, NodeId, Rate, Time};
 use serde::Deserialize;
 
 use super::error::{ReadError, Within, Wrong};
 use super::fault::Fault;
 use super::job_file::below_one;
+use super::jobs::note_absent;
+use super::notebook::Notebook;
 use super::raw::{Raw, Strict, Table, moment, rates, required_name, span, text};
 use crate::workload::{Inventory, Outage, OutageKind, Truth};
 
@@ -45,12 +47,12 @@ pub(super) fn world(
         Ok(error) => truth.rate_error = error.unwrap_or(Milli::ZERO),
         Err(wrong) => bad(wrong)?,
     }
-    let names: BTreeSet<&str> = match &world.rates {
-        Some(_) => jobs.iter().map(|job| job.name.as_str()).collect(),
-        None => BTreeSet::new(),
+    let named = match &world.rates {
+        Some(table) => ways_by_name(jobs, table),
+        None => BTreeMap::new(),
     };
     for (name, table) in world.rates.iter().flat_map(|table| &table.0) {
-        match true_rates(name, table, &names).within(name).within("rates") {
+        match true_rates(name, table, named.get(name.as_str())).within(name).within("rates") {
             Ok(rates) => _ = truth.rates.insert(name.clone(), rates),
             Err(wrong) => bad(wrong)?,
         }
@@ -70,15 +72,41 @@ pub(super) fn world(
     Ok((truth, outages))
 }
 
+/// What the jobs of each name that has true rates declare, without what is declared again.
+fn ways_by_name<'a>(
+    jobs: &'a [Arc<Job>],
+    wanted: &Table<Table<Raw>>,
+) -> BTreeMap<&'a str, BTreeSet<&'a Arc<Vec<Alternative>>>> {
+    let mut named: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for job in jobs.iter().filter(|job| wanted.0.contains_key(&job.name)) {
+        named.entry(job.name.as_str()).or_default().insert(&job.alternatives);
+    }
+    named
+}
+
+/// True rates, each of which replaces one that is declared.
 fn true_rates(
     name: &str,
     table: &Table<Raw>,
-    names: &BTreeSet<&str>,
+    declared: Option<&BTreeSet<&Arc<Vec<Alternative>>>>,
 ) -> Result<BTreeMap<String, Rate>, Wrong> {
-    if !names.contains(name) {
-        return Err(Wrong::here(Fault::JobUnknown { name: name.to_owned() }));
+    let unknown = || Wrong::here(Fault::JobUnknown { name: name.to_owned() });
+    let declared = declared.ok_or_else(unknown)?;
+    let rates = rates(table)?;
+    for model in rates.keys() {
+        let mut ways = declared.iter().flat_map(|ways| ways.iter());
+        if !ways.any(|way| way.rate(model).is_some()) {
+            let (name, at) = (name.to_owned(), model);
+            return Err(Wrong::at(at, Fault::RateUnread { name, model: model.clone() }));
+        }
     }
-    rates(table)
+    Ok(rates)
+}
+
+/// Notes the models of true rates that no node has: nothing will read those.
+pub(super) fn note_absent_models(truth: &Truth, inventory: &Inventory, notebook: &mut Notebook) {
+    let named = truth.rates.values().flat_map(BTreeMap::keys).map(String::as_str).collect();
+    note_absent("true rates name", &named, inventory, notebook);
 }
 
 fn outage(told: &OutageText, nodes: &BTreeMap<&str, NodeId>) -> Result<Outage, Wrong> {

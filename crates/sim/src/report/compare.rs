@@ -1,7 +1,9 @@
 //! Who won, by how much.
 //!
 //! [`compare`] puts policies side by side on one workload; [`paired`] does so
-//! over several seeds, each seed against itself.
+//! over several seeds, each seed against itself. A policy of which a figure has
+//! nothing to measure never wins by it, and nobody wins by a figure that says
+//! something of the tasks done alone where the policies did not do equally many.
 
 use serde::Serialize;
 
@@ -24,38 +26,77 @@ pub struct Figure {
     pub name: &'static str,
     /// Which end is good.
     pub better: Better,
-    /// Its value.
-    pub value: fn(&Summary) -> f64,
+    /// Its value; `None` where there is nothing to measure.
+    pub value: fn(&Summary) -> Option<f64>,
+    /// Whether a policy that does fewer tasks looks better by it.
+    pub of_tasks_done: bool,
 }
 
 /// The figures by which policies are compared, in the order of reports.
-pub const FIGURES: [Figure; 18] = [
-    less("completion_seconds_mean", |it| it.completion_seconds.mean),
-    less("completion_seconds_p50", |it| it.completion_seconds.p50),
-    less("completion_seconds_p95", |it| it.completion_seconds.p95),
-    less("completion_seconds_max", |it| it.completion_seconds.max),
-    less("wait_seconds_mean", |it| it.wait_seconds.mean),
-    less("wait_seconds_p95", |it| it.wait_seconds.p95),
-    less("slowdown_mean", |it| it.slowdown_mean),
-    less("makespan_seconds", |it| it.makespan_seconds),
+pub const FIGURES: [Figure; 19] = [
+    less_of_done("completion_seconds_mean", |it| Some(it.completion_seconds?.mean)),
+    less_of_done("completion_seconds_p50", |it| Some(it.completion_seconds?.p50)),
+    less_of_done("completion_seconds_p95", |it| Some(it.completion_seconds?.p95)),
+    less_of_done("completion_seconds_max", |it| Some(it.completion_seconds?.max)),
+    less("wait_seconds_mean", |it| Some(it.wait_seconds?.mean)),
+    less("wait_seconds_p95", |it| Some(it.wait_seconds?.p95)),
+    less_of_done("slowdown_mean", |it| it.slowdown_mean),
+    less_of_done("makespan_seconds", |it| it.makespan_seconds),
     more("gpu_utilisation", |it| it.gpu_utilisation),
     more("device_utilisation", |it| it.device_utilisation),
     more("core_utilisation", |it| it.core_utilisation),
-    less("energy_joules", |it| it.energy_joules),
+    less_of_done("energy_joules", |it| Some(it.energy_joules).filter(|joules| *joules > 0.0)),
     more("work_per_joule", |it| it.work_per_joule),
-    less("deadline_misses", |it| it.deadline_misses as f64),
+    less("deadline_misses", |it| (it.deadlines > 0).then_some(it.deadline_misses as f64)),
     more("fairness", |it| it.fairness),
     more("fairness_jain", |it| it.fairness_jain),
-    less("tasks_misplaced", |it| it.tasks_misplaced as f64),
-    more("tasks_done", |it| it.tasks_done as f64),
+    less_of_done("tasks_misplaced", |it| (it.tasks_done > 0).then_some(it.tasks_misplaced as f64)),
+    more("tasks_done", |it| Some(it.tasks_done as f64)),
+    less("jobs_never_placed", |it| Some(it.jobs_never_placed() as f64)),
 ];
 
-const fn less(name: &'static str, value: fn(&Summary) -> f64) -> Figure {
-    Figure { name, better: Better::Less, value }
+const fn less(name: &'static str, value: fn(&Summary) -> Option<f64>) -> Figure {
+    Figure { name, better: Better::Less, value, of_tasks_done: false }
 }
 
-const fn more(name: &'static str, value: fn(&Summary) -> f64) -> Figure {
-    Figure { name, better: Better::More, value }
+const fn less_of_done(name: &'static str, value: fn(&Summary) -> Option<f64>) -> Figure {
+    Figure { name, better: Better::Less, value, of_tasks_done: true }
+}
+
+const fn more(name: &'static str, value: fn(&Summary) -> Option<f64>) -> Figure {
+    Figure { name, better: Better::More, value, of_tasks_done: false }
+}
+
+impl Figure {
+    /// The figure of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        FIGURES.into_iter().find(|figure| figure.name == name)
+    }
+
+    /// Whether these summaries, of one workload and seed, may be compared by it.
+    #[must_use]
+    pub fn can_compare(&self, summaries: &[&Summary]) -> bool {
+        let mut done = summaries.iter().map(|summary| summary.tasks_done);
+        let first = done.next();
+        !self.of_tasks_done || done.all(|other| Some(other) == first)
+    }
+
+    /// The mean over those seeds on which there is something to measure.
+    #[must_use]
+    pub fn mean(&self, seeds: &[Summary]) -> Option<f64> {
+        let values: Vec<f64> = seeds.iter().filter_map(self.value).collect();
+        (!values.is_empty()).then(|| mean(&values))
+    }
+
+    /// Whether `one` has a better value than `other`, or a value where `other` has none.
+    #[must_use]
+    pub fn wins(&self, one: &Summary, other: &Summary) -> bool {
+        match ((self.value)(one), (self.value)(other)) {
+            (Some(one), Some(other)) => self.better.wins(one, other),
+            (one, _) => one.is_some(),
+        }
+    }
 }
 
 /// One figure of several policies on one workload.
@@ -65,14 +106,17 @@ pub struct Comparison {
     pub figure: &'static str,
     /// Which end is good.
     pub better: Better,
-    /// The value of each policy, in the order given.
-    pub values: Vec<f64>,
+    /// The value of each policy, in the order given; none where there is nothing to measure.
+    pub values: Vec<Option<f64>>,
+    /// Whether the figure says who is better: not where it is of the tasks done alone, and the
+    /// policies did not do equally many. Then nobody is best, and nothing is divided.
+    pub can_compare: bool,
     /// Each value ÷ the best one; none where that is zero.
     pub of_best: Vec<Option<f64>>,
     /// Each value ÷ the first policy's; none where that is zero.
     pub of_first: Vec<Option<f64>>,
-    /// The policy with the best value; the first of equals.
-    pub best: usize,
+    /// The policy with the best value; the first of equals, and none where nobody has a value.
+    pub best: Option<usize>,
     /// Whether another policy has the same value.
     pub is_tied: bool,
 }
@@ -87,27 +131,37 @@ pub fn compare(summaries: &[Summary]) -> Vec<Comparison> {
 }
 
 fn comparison(figure: &Figure, summaries: &[Summary]) -> Comparison {
-    let values: Vec<f64> = summaries.iter().map(figure.value).collect();
-    let mut best = 0;
-    for (index, value) in values.iter().enumerate() {
-        if figure.better.wins(*value, values[best]) {
-            best = index;
-        }
-    }
-    let of = |whole: f64| {
-        let part = |value: &f64| (whole != 0.0).then(|| value / whole);
-        values.iter().map(part).collect::<Vec<_>>()
+    let values: Vec<Option<f64>> = summaries.iter().map(figure.value).collect();
+    let can_compare = figure.can_compare(&summaries.iter().collect::<Vec<_>>());
+    let best = if can_compare { best(figure.better, &values) } else { None };
+    let of = |whole: Option<f64>| {
+        let whole = whole.filter(|whole| can_compare && *whole != 0.0);
+        values.iter().map(|value| Some((*value)? / whole?)).collect::<Vec<_>>()
     };
-    let equals = values.iter().filter(|value| **value == values[best]).count();
+    let best_value = best.and_then(|best| values[best]);
+    let equals = values.iter().filter(|value| best.is_some() && **value == best_value).count();
     Comparison {
         figure: figure.name,
         better: figure.better,
-        of_best: of(values[best]),
+        can_compare,
+        of_best: of(best_value),
         of_first: of(values[0]),
         best,
         is_tied: equals > 1,
         values,
     }
+}
+
+/// Where the best of those values stands that there are; the first of equals.
+fn best(better: Better, values: &[Option<f64>]) -> Option<usize> {
+    let mut best: Option<(usize, f64)> = None;
+    for (index, value) in values.iter().enumerate() {
+        let Some(value) = *value else { continue };
+        if best.is_none_or(|(_, so_far)| better.wins(value, so_far)) {
+            best = Some((index, value));
+        }
+    }
+    best.map(|(index, _)| index)
 }
 
 impl Better {
@@ -128,19 +182,26 @@ pub struct Paired {
     pub figure: &'static str,
     /// Which end is good.
     pub better: Better,
-    /// The first policy's mean over the seeds.
-    pub first_mean: f64,
-    /// The other policy's mean over the seeds.
-    pub other_mean: f64,
-    /// First less other, seed by seed: the mean.
-    pub difference_mean: f64,
-    /// The least difference.
-    pub difference_min: f64,
-    /// The largest difference.
-    pub difference_max: f64,
+    /// The first policy's mean, over the seeds on which it has something to measure.
+    pub first_mean: Option<f64>,
+    /// The other policy's mean, likewise.
+    pub other_mean: Option<f64>,
     /// How many seeds there are.
     pub seeds: usize,
-    /// On how many the first policy is better.
+    /// Seed by seed; none unless the figure can be compared on every seed.
+    pub difference: Option<Difference>,
+}
+
+/// First less other, seed by seed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// The mean.
+    pub mean: f64,
+    /// The least.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+    /// On how many seeds the first policy is better.
     pub seeds_won: usize,
     /// On how many both are equal.
     pub seeds_tied: usize,
@@ -157,25 +218,29 @@ pub fn paired(first: &[Summary], other: &[Summary]) -> Vec<Paired> {
     if first.is_empty() {
         return Vec::new();
     }
-    FIGURES.iter().map(|figure| pair(figure, first, other)).collect()
-}
-
-fn pair(figure: &Figure, first: &[Summary], other: &[Summary]) -> Paired {
-    let ones: Vec<f64> = first.iter().map(figure.value).collect();
-    let others: Vec<f64> = other.iter().map(figure.value).collect();
-    let differences: Vec<f64> = ones.iter().zip(&others).map(|(a, b)| a - b).collect();
-    let won = ones.iter().zip(&others).filter(|(a, b)| figure.better.wins(**a, **b)).count();
-    let tied = ones.iter().zip(&others).filter(|(a, b)| a == b).count();
-    Paired {
+    let pair = |figure: &Figure| Paired {
         figure: figure.name,
         better: figure.better,
-        first_mean: mean(&ones),
-        other_mean: mean(&others),
-        difference_mean: mean(&differences),
-        difference_min: differences.iter().copied().fold(f64::INFINITY, f64::min),
-        difference_max: differences.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        seeds: ones.len(),
-        seeds_won: won,
-        seeds_tied: tied,
-    }
+        first_mean: figure.mean(first),
+        other_mean: figure.mean(other),
+        seeds: first.len(),
+        difference: difference(figure, first, other),
+    };
+    FIGURES.iter().map(pair).collect()
+}
+
+fn difference(figure: &Figure, first: &[Summary], other: &[Summary]) -> Option<Difference> {
+    let pair = |(one, other): (&Summary, &Summary)| {
+        let values = ((figure.value)(one)?, (figure.value)(other)?);
+        figure.can_compare(&[one, other]).then_some(values)
+    };
+    let pairs: Vec<(f64, f64)> = first.iter().zip(other).map(pair).collect::<Option<_>>()?;
+    let differences: Vec<f64> = pairs.iter().map(|(one, other)| one - other).collect();
+    Some(Difference {
+        mean: mean(&differences),
+        min: differences.iter().copied().fold(f64::INFINITY, f64::min),
+        max: differences.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        seeds_won: pairs.iter().filter(|(one, other)| figure.better.wins(*one, *other)).count(),
+        seeds_tied: pairs.iter().filter(|(one, other)| one == other).count(),
+    })
 }

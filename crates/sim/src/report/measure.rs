@@ -20,22 +20,29 @@ pub(super) struct Measures {
     pub(super) classes: Vec<ClassMeter>,
     /// Drawn by nodes that were up, to the last end.
     pub(super) energy: Millijoules,
-    pub(super) gpu_allocated_at_end: f64,
-    pub(super) core_allocated_at_end: f64,
+    pub(super) gpu_allocated_at_end: Option<f64>,
+    pub(super) core_allocated_at_end: Option<f64>,
     pub(super) runs_restarted: u64,
     pub(super) nodes_lost: u64,
 }
 
-/// When and where one task ran.
-#[derive(Clone, Debug)]
+/// When one task ran.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Story {
     /// When its first attempt was started.
     pub(super) first_start: Time,
-    /// When the latest attempt was started, or the one that ended.
+    /// The first attempt that did its work to the end, which need not be the latest.
+    pub(super) done: Option<Done>,
+}
+
+/// An attempt that did its work to the end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Done {
+    /// When it was started.
     pub(super) started: Time,
-    /// When the first attempt that ended did so.
-    pub(super) done: Option<Time>,
-    /// The class that decided the rate of that attempt, or of the latest.
+    /// When it ended.
+    pub(super) at: Time,
+    /// The class that decided its rate.
     pub(super) class: ClassId,
 }
 
@@ -50,7 +57,8 @@ pub(super) struct ClassMeter {
 }
 
 impl ClassMeter {
-    pub(super) fn utilisation(&self) -> f64 {
+    /// Allocated ÷ available; none where nothing was.
+    pub(super) fn utilisation(&self) -> Option<f64> {
         quotient(self.allocated, self.available)
     }
 }
@@ -63,6 +71,14 @@ struct NodeMeter<'a> {
     read_at: Time,
 }
 
+/// A run along the log.
+struct Running<'a> {
+    node: NodeId,
+    grant: &'a Grant,
+    class: ClassId,
+    started: Time,
+}
+
 /// Reads a log from its start.
 struct Reader<'a> {
     classes: &'a Classes,
@@ -70,7 +86,7 @@ struct Reader<'a> {
     meters: Vec<ClassMeter>,
     /// Milliwatts × microseconds, so that nothing is rounded before the end.
     drawn: u128,
-    running: BTreeMap<RunId, (NodeId, &'a Grant, ClassId)>,
+    running: BTreeMap<RunId, Running<'a>>,
     stories: BTreeMap<(JobId, TaskIndex), Story>,
     horizon: Time,
     runs_restarted: u64,
@@ -88,18 +104,18 @@ impl Measures {
     }
 
     /// Allocated ÷ total GPU time.
-    pub(super) fn gpu_utilisation(&self, inventory: &Inventory) -> f64 {
+    pub(super) fn gpu_utilisation(&self, inventory: &Inventory) -> Option<f64> {
         let gpus = self.of_kinds(inventory, |kind| kind == DeviceKind::Gpu);
         quotient(gpus.allocated, gpus.total)
     }
 
     /// Allocated ÷ available time of devices other than cores.
-    pub(super) fn device_utilisation(&self, inventory: &Inventory) -> f64 {
+    pub(super) fn device_utilisation(&self, inventory: &Inventory) -> Option<f64> {
         self.of_kinds(inventory, |kind| kind != DeviceKind::Cpu).utilisation()
     }
 
     /// Allocated ÷ available core time.
-    pub(super) fn core_utilisation(&self, inventory: &Inventory) -> f64 {
+    pub(super) fn core_utilisation(&self, inventory: &Inventory) -> Option<f64> {
         self.of_kinds(inventory, |kind| kind == DeviceKind::Cpu).utilisation()
     }
 
@@ -165,12 +181,11 @@ impl<'a> Reader<'a> {
         match event {
             Event::Started(start) => self.started(at, start),
             Event::Done { run, .. } => {
-                let class = self.ended(at, *run);
-                if let Some(story) = self.stories.get_mut(&(run.job, run.task))
-                    && story.done.is_none()
+                let ended = self.ended(at, *run);
+                if let Some(Running { class, started, .. }) = ended
+                    && let Some(story) = self.stories.get_mut(&(run.job, run.task))
                 {
-                    story.done = Some(at);
-                    story.class = class.unwrap_or(story.class);
+                    story.done.get_or_insert(Done { started, at, class });
                 }
             }
             Event::Stopped { run, .. } | Event::Killed { run } => {
@@ -192,22 +207,19 @@ impl<'a> Reader<'a> {
     fn started(&mut self, at: Time, start: &'a Start) {
         self.advance(start.node, at);
         self.nodes[start.node.index()].free.take(&start.grant);
-        self.running.insert(start.run, (start.node, &start.grant, start.class));
+        let (node, class) = (start.node, start.class);
+        let running = Running { node, grant: &start.grant, class, started: at };
+        self.running.insert(start.run, running);
         self.runs_restarted += u64::from(start.run.attempt.0 > 0);
         let key = (start.run.job, start.run.task);
-        let story = Story { first_start: at, started: at, done: None, class: start.class };
-        let story = self.stories.entry(key).or_insert(story);
-        if story.done.is_none() {
-            story.class = start.class;
-            story.started = at;
-        }
+        self.stories.entry(key).or_insert(Story { first_start: at, done: None });
     }
 
-    fn ended(&mut self, at: Time, run: RunId) -> Option<ClassId> {
-        let (node, grant, class) = self.running.remove(&run)?;
-        self.advance(node, at);
-        self.nodes[node.index()].free.give_back(grant);
-        Some(class)
+    fn ended(&mut self, at: Time, run: RunId) -> Option<Running<'a>> {
+        let running = self.running.remove(&run)?;
+        self.advance(running.node, at);
+        self.nodes[running.node.index()].free.give_back(running.grant);
+        Some(running)
     }
 
     /// Adds up what a node had allocated and drew until now.
@@ -252,7 +264,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Allocated ÷ total of one kind, as it is now.
-    fn allocated(&self, kind: DeviceKind) -> f64 {
+    fn allocated(&self, kind: DeviceKind) -> Option<f64> {
         let (mut held, mut total) = (0_u64, 0_u64);
         for meter in &self.nodes {
             let mut add = |class: ClassId, has: u64, free: u64| {
@@ -270,7 +282,45 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The quotient; zero where there is nothing to divide by.
-fn quotient(part: u128, whole: u128) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+/// The quotient; none where there is nothing to divide by.
+fn quotient(part: u128, whole: u128) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fleet::{Attempt, Generation};
+
+    fn run(attempt: u32) -> RunId {
+        RunId { job: JobId(0), task: TaskIndex(0), attempt: Attempt(attempt) }
+    }
+
+    fn start(attempt: u32, class: u16) -> Event {
+        Event::Started(Start {
+            run: run(attempt),
+            node: NodeId(0),
+            class: ClassId(class),
+            grant: Grant::default(),
+            duration: None,
+            generation: Generation::default(),
+        })
+    }
+
+    #[test]
+    fn a_task_is_told_by_the_attempt_that_ended_first_though_a_later_one_was_started() {
+        let inventory = crate::bundled::inventory();
+        let mut reader = Reader::new(&inventory, Time::seconds(40));
+        let log = [(0, start(0, 7)), (4, start(1, 8))];
+        let done = [(30, 0), (34, 1)]
+            .map(|(at, attempt)| (at, Event::Done { run: run(attempt), unseen: false }));
+        let log = [log, done].concat();
+        for (at, event) in &log {
+            reader.read(Time::seconds(*at), event);
+        }
+        let story = reader.stories[&(JobId(0), TaskIndex(0))];
+        let done = story.done.unwrap();
+        assert_eq!((done.started, done.at), (Time::ZERO, Time::seconds(30)));
+        assert_eq!((done.class, story.first_start), (ClassId(7), Time::ZERO));
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fleet::explanation::{Constraint, StillWaiting};
+use fleet::explanation::{Constraint, StillWaiting, Tally};
 use fleet::{JobId, Reason};
 use serde::Serialize;
 
@@ -27,12 +27,24 @@ pub struct NeverPlaced {
 pub enum Why {
     /// No node would do even when empty; the node that came furthest fell out here.
     Never(Constraint),
-    /// No node has room; the node that came furthest fell out here.
+    /// Some node might do, and none has room; of those that might, the one that came furthest fell
+    /// out here.
     NoRoom(Constraint),
     /// Only a device is free that is too slow.
     Patience,
     /// The plan's effort ran out.
     Effort,
+}
+
+/// Whether no node of the fleet would ever do: each fell out at a constraint that it does not meet
+/// even when empty. A node that is lost might do once it is back.
+#[must_use]
+pub fn is_lasting(tallies: &[Tally]) -> bool {
+    constraints(tallies).all(Constraint::is_lasting)
+}
+
+fn constraints(tallies: &[Tally]) -> impl Iterator<Item = Constraint> {
+    tallies.iter().flat_map(|tally| &tally.fell_out).map(|fell_out| fell_out.constraint)
 }
 
 /// Groups reasons; the group with most tasks first.
@@ -60,10 +72,38 @@ fn why(reason: &Reason) -> Why {
         Reason::Patience(_) => Why::Patience,
         Reason::Effort => Why::Effort,
         Reason::NoRoom(tallies) => {
-            let furthest = tallies.iter().filter_map(|tally| tally.fell_out.last());
-            let furthest = furthest.map(|fell_out| fell_out.constraint).max();
-            let furthest = furthest.unwrap_or(Constraint::Up);
-            if furthest.is_lasting() { Why::Never(furthest) } else { Why::NoRoom(furthest) }
+            let passing = constraints(tallies).filter(|constraint| !constraint.is_lasting());
+            match passing.max() {
+                Some(furthest) => Why::NoRoom(furthest),
+                None => Why::Never(constraints(tallies).max().unwrap_or(Constraint::Up)),
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fleet::explanation::FellOut;
+
+    fn no_room(constraints: &[Constraint]) -> Reason {
+        let fell_out = |constraint: &Constraint| FellOut {
+            constraint: *constraint,
+            nodes: 1,
+            asked: 1,
+            best: 0,
+        };
+        let fell_out = constraints.iter().map(fell_out).collect();
+        Reason::NoRoom(vec![Tally { alternative: 0, fell_out }])
+    }
+
+    #[test]
+    fn a_job_can_never_run_only_where_no_node_is_merely_lost() {
+        let (up, cores) = (Constraint::Up, Constraint::Cores);
+        assert_eq!(why(&no_room(&[Constraint::Labels, cores])), Why::Never(cores));
+        assert_eq!(why(&no_room(&[up, cores])), Why::NoRoom(up));
+        assert_eq!(why(&no_room(&[up])), Why::NoRoom(up));
+        let busy = [up, Constraint::FreeCores, Constraint::FreeShare];
+        assert_eq!(why(&no_room(&busy)), Why::NoRoom(Constraint::FreeShare));
     }
 }

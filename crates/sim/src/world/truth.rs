@@ -3,22 +3,47 @@
 //! A planner knows what is declared. The world runs jobs at these rates, and
 //! reports measure by them.
 
-use fleet::{Alternative, ClassId, Classes, Job, Milli, Rate, Span};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use fleet::{Alternative, ClassId, Classes, Job, JobId, Milli, Rate, Span};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use crate::workload::{Inventory, Truth};
+use super::Makes;
+use crate::dice::fingerprint;
+use crate::workload::Truth;
 
 /// True rates, drawn from a seed where they are not given.
+///
+/// An error is drawn by the seed, the job's name, its place among the jobs of that name, and the
+/// model: a job more changes no other's, unless it has the same name and comes earlier.
 #[derive(Clone, Debug, Default)]
 pub struct TrueRates {
-    /// What the workload says about them.
-    pub truth: Truth,
-    /// Decides the errors of declared rates: by job and class, so that one job more changes no other's.
-    pub seed: u64,
+    truth: Truth,
+    seed: u64,
+    /// How many jobs of its name come before each job that is not the first of its name.
+    places: BTreeMap<JobId, u64>,
 }
 
 impl TrueRates {
+    /// The true rates of these jobs, given in the order of the workload.
+    #[must_use]
+    pub fn new(truth: Truth, jobs: &[Arc<Job>], seed: u64) -> Self {
+        let mut places = BTreeMap::new();
+        if !truth.rate_error.is_zero() {
+            let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+            for job in jobs {
+                let place = seen.entry(&job.name).or_default();
+                if *place > 0 {
+                    places.insert(job.id, *place);
+                }
+                *place += 1;
+            }
+        }
+        Self { truth, seed, places }
+    }
+
     /// How fast a task of `job` really runs this way on a device of this class; `None` where no
     /// rate is declared for it.
     #[must_use]
@@ -32,61 +57,41 @@ impl TrueRates {
         let model = &classes.get(class).model;
         let declared = way.rate(model)?;
         let given = self.truth.rates.get(&job.name).and_then(|rates| rates.get(model));
-        Some(given.copied().unwrap_or_else(|| self.with_error(declared, job, class)))
+        Some(given.copied().unwrap_or_else(|| self.with_error(declared, job, model)))
     }
 
-    /// The shortest time that a task of `job` could really take anywhere in this fleet; `None` where
-    /// it has no end or can run nowhere.
+    /// The shortest time that a task of `job` could really take on some node of this fleet if that
+    /// were empty; `None` where it has no end or can run nowhere.
     #[must_use]
-    pub fn best_duration(&self, job: &Job, inventory: &Inventory) -> Option<Span> {
+    pub fn best_duration(&self, job: &Job, makes: &Makes<'_>) -> Option<Span> {
         let work = job.work?;
-        let classes = &inventory.classes;
-        let on_class = |class: ClassId, way: &Alternative| {
-            let accepted = match &way.request.devices {
-                None => true,
-                Some(request) => request.accepts(classes.get(class)),
-            };
-            if accepted { work.duration(self.rate(job, way, class, classes)?) } else { None }
-        };
-        let mut best = None;
-        for way in job.alternatives.iter() {
-            let mut tried = vec![false; classes.0.len()];
-            for node in &inventory.nodes {
-                for class in way.classes_on(node, classes) {
-                    if !std::mem::replace(&mut tried[class.index()], true) {
-                        best = least(best, on_class(class, way));
-                    }
-                }
-            }
-        }
-        best
+        let ways = job
+            .alternatives
+            .iter()
+            .flat_map(|way| makes.classes_for(way).into_iter().map(move |class| (way, class)));
+        let durations = ways
+            .filter_map(|(way, class)| work.duration(self.rate(job, way, class, makes.classes)?));
+        durations.min()
     }
 
-    fn with_error(&self, declared: Rate, job: &Job, class: ClassId) -> Rate {
+    fn with_error(&self, declared: Rate, job: &Job, model: &str) -> Rate {
         let error = self.truth.rate_error;
         if error.is_zero() {
             return declared;
         }
-        let factor = self.factor(error, job, class);
+        let factor = self.factor(error, job, model);
         let rate = u128::from(declared.0) * u128::from(factor) / 1_000_000;
         Rate(u64::try_from(rate).unwrap_or(u64::MAX).max(1))
     }
 
     /// A factor in millionths, evenly from one minus to one plus the error.
-    fn factor(&self, error: Milli, job: &Job, class: ClassId) -> u64 {
+    fn factor(&self, error: Milli, job: &Job, model: &str) -> u64 {
+        let place = self.places.get(&job.id).copied().unwrap_or(0);
         let mut dice = ChaCha8Rng::seed_from_u64(self.seed);
-        dice.set_stream(job.id.0.wrapping_mul(1 << 16).wrapping_add(u64::from(class.0)));
+        dice.set_stream(fingerprint(&["rate error", &job.name, &place.to_string(), model]));
         let error = u64::from(error.0).min(1000) * 1000;
         let width = u128::from(2 * error + 1);
         let drawn = (u128::from(dice.next_u64()) * width) >> 64;
         1_000_000 - error + u64::try_from(drawn).expect("less than the width, which fits")
-    }
-}
-
-/// The lesser of two spans, of those that there are.
-fn least(one: Option<Span>, other: Option<Span>) -> Option<Span> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
     }
 }

@@ -59,6 +59,31 @@ fn score_out_of_range() {
     );
 }
 
+/// A runner-up of the third choice, which scored one.
+fn with_runner_up(breaking: impl FnOnce(&mut RunnerUp)) -> Vec<String> {
+    faults_of(|decision| {
+        let choice = &mut decision.explanation.choices[2];
+        let score = choice.score.clone();
+        let mut next = RunnerUp { alternative: 0, node: NodeId(1), class: ClassId(3), score };
+        choice.score.tiers = vec![Micro(900_000)];
+        next.score.tiers = vec![Micro(900_000)];
+        breaking(&mut next);
+        choice.runner_up = Some(next);
+    })
+}
+
+#[test]
+fn runner_up_that_is_not_there_or_better() {
+    assert_eq!(with_runner_up(|_| ()), [""; 0]);
+    let faults = with_runner_up(|next| next.node = NodeId(3));
+    assert_eq!(faults, ["runner-up of run j1/0.0 is on node n3, which is not there"]);
+    let faults = with_runner_up(|next| next.alternative = 1);
+    assert_eq!(faults, ["runner-up of run j1/0.0 is alternative 1 of a job with 1"]);
+    let faults = with_runner_up(|next| next.score.tiers = vec![Micro(900_001)]);
+    let fault = "choice of run j1/0.0 scored [Micro(900000)], and its runner-up [Micro(900001)]";
+    assert_eq!(faults, [fault]);
+}
+
 #[test]
 fn reason_missing() {
     let faults = faults_of(|decision| decision.explanation.waiting.truncate(1));

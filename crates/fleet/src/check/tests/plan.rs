@@ -1,9 +1,10 @@
 //! Faults of a plan.
 
 use super::*;
+use crate::explanation::Patience;
 use crate::id::{Attempt, ClassId, DeviceIndex, JobId, NodeId, Serial, TaskIndex};
 use crate::node::DeviceGrant;
-use crate::plan::{Placement, Stop};
+use crate::plan::Placement;
 use crate::units::{Bytes, Milli, MilliCores, Rate, Span, Time};
 
 /// Breaks one placement of the sound decision, which must show these faults and no others.
@@ -32,6 +33,36 @@ fn wake_in_the_past() {
     assert!(faults_of(|decision| decision.plan.wake = Some(Time::seconds(11))).is_empty());
     let faults = faults_of(|decision| decision.plan.wake = Some(Time::seconds(10)));
     assert_eq!(faults, ["plan asks to be woken at 10000000 µs, which is not after 10000000 µs"]);
+}
+
+#[test]
+fn wake_after_the_first_patience_ends() {
+    for (wake, faults) in [
+        (Some(29), None),
+        (Some(30), None),
+        (Some(31), Some("Some(31000000)")),
+        (None, Some("None")),
+    ] {
+        let found = faults_of(|decision| {
+            decision.plan.wake = wake.map(Time::seconds);
+            for (waiting, until) in decision.explanation.waiting.iter_mut().zip([40, 30, 50]) {
+                let patience = Patience {
+                    best: ClassId(1),
+                    best_duration: Span::seconds(1),
+                    offered: ClassId(2),
+                    offered_duration: Span::seconds(2),
+                    until: Time::seconds(until),
+                };
+                waiting.reason = Arc::new(Reason::Patience(patience));
+            }
+        });
+        let fault = |wake: &str| {
+            format!(
+                "plan asks to be woken at {wake} µs, and the patience of job j2 ends at 30000000 µs"
+            )
+        };
+        assert_eq!(found, faults.map(fault).into_iter().collect::<Vec<_>>());
+    }
 }
 
 #[test]
@@ -344,36 +375,4 @@ fn durations_are_rounded_up_to_the_microsecond() {
     let mut decision = decide(&snapshot, &["odd/0.0 n"]);
     decision.plan.placements[0].duration = Some(Span(4));
     assert_eq!(check(&snapshot, &decision), []);
-}
-
-fn stop(task: u32) -> Stop {
-    let run = RunId { job: JobId(0), task: TaskIndex(task), attempt: Attempt(0) };
-    Stop { run, cause: StopCause::Stray }
-}
-
-#[test]
-fn stops_of_what_is_not_to_be_stopped() {
-    let snapshot = sketch::snapshot(
-        "class epyc cpu
-         node n cores=8 mem=1Gi
-         job a cores=1 tasks=5
-         run a/0.0 n stage=stray
-         run a/1.0 n stage=stray
-         run a/2.0 n
-         run a/3.0 n stage=stopping",
-    );
-    let snapshot = snapshot.unwrap();
-    for (stops, faults) in [
-        (&[0, 1][..], &[][..]),
-        (&[4], &["stop of run j0/4.0, which is not there"]),
-        (&[0, 0], &["stop of run j0/0.0 is given twice"]),
-        (&[1, 0], &["stop of run j0/0.0 is out of order"]),
-        (&[2], &["stop of run j0/2.0 as a stray, and it is Running"]),
-        (&[3], &["stop of run j0/3.0 as a stray, and it is Stopping"]),
-    ] {
-        let mut decision = decide(&snapshot, &[]);
-        decision.plan.stops = stops.iter().map(|task| stop(*task)).collect();
-        let found: Vec<_> = check(&snapshot, &decision).iter().map(ToString::to_string).collect();
-        assert_eq!(found, faults);
-    }
 }

@@ -199,12 +199,18 @@ const PATIENT: &str = "
     class epyc cpu
     class a100 gpu
     class t4 gpu
+    class l40 gpu
     class gone gpu
     node n cores=8 mem=1Gi dev=a100,t4
+    node m cores=8 mem=1Gi dev=l40
+    node lost cores=8 mem=1Gi dev=gone down
+    node bare cores=0 mem=1Gi dev=gone
     job held cores=1 gpu=1 model=a100
-    job new work=100 cores=1 gpu=1 rate.a100=10 rate.t4=2 rate.gone=20
+    job new work=100 cores=1 gpu=1 rate.a100=10 rate.t4=2 rate.l40=2.5 rate.gone=20
       or cores=4 rate.epyc=1
+    job also cores=1 gpu=1 model=l40
     run held/0.0 n dev=0
+    run also/0.0 m dev=0
 ";
 
 fn patience_faults(breaking: impl FnOnce(&mut Patience)) -> Vec<String> {
@@ -219,7 +225,8 @@ fn patience_faults(breaking: impl FnOnce(&mut Patience)) -> Vec<String> {
     };
     breaking(&mut patience);
     decision.explanation.waiting[0].reason = Arc::new(Reason::Patience(patience));
-    assert_eq!(check(&snapshot, &decision), []);
+    decision.plan.wake = Some(patience.until);
+    assert!(check(&snapshot, &decision).iter().all(|it| matches!(it, Fault::WakeInThePast { .. })));
     messages(&check_reasons(&snapshot, &decision))
 }
 
@@ -239,19 +246,41 @@ fn patience_for_no_faster_device() {
     let faults = patience_faults(|patience| {
         (patience.best, patience.best_duration) = (ClassId(0), Span::seconds(100));
     });
-    assert_eq!(faults, ["job j1 is patient for 1m40s, and is offered 50s"]);
+    assert_eq!(
+        faults,
+        [
+            "job j1 is patient for 1m40s, and is offered 50s",
+            "job j1 is patient for 1m40s on class c0, and class c1 takes 10s",
+        ]
+    );
+}
+
+#[test]
+fn patience_for_a_device_that_is_not_the_fastest() {
+    let faults = patience_faults(|patience| {
+        (patience.best, patience.best_duration) = (ClassId(3), Span::seconds(40));
+    });
+    assert_eq!(faults, ["job j1 is patient for 40s on class c3, and class c1 takes 10s"]);
+}
+
+#[test]
+fn patience_for_a_device_that_could_not_take_it_though_nothing_ran() {
+    let faults = patience_faults(|patience| {
+        (patience.best, patience.best_duration) = (ClassId(4), Span::seconds(5));
+    });
+    assert_eq!(faults, ["job j1 is said to take 5s on class c4, which no alternative does"]);
 }
 
 #[test]
 fn patience_with_durations_that_no_rate_gives() {
     let faults = patience_faults(|patience| patience.best_duration = Span::seconds(11));
-    assert_eq!(faults, ["job j1 is said to take 11s on class c1, which no declared rate gives"]);
+    assert_eq!(faults, ["job j1 is said to take 11s on class c1, which no alternative does"]);
     let faults = patience_faults(|patience| patience.offered_duration = Span::seconds(49));
-    assert_eq!(faults, ["job j1 is said to take 49s on class c2, which no declared rate gives"]);
+    assert_eq!(faults, ["job j1 is said to take 49s on class c2, which no alternative does"]);
     let faults = patience_faults(|patience| {
         (patience.best, patience.best_duration) = (ClassId(3), Span::seconds(5));
     });
-    assert_eq!(faults, ["job j1 is said to take 5s on class c3, which no declared rate gives"]);
+    assert_eq!(faults, ["job j1 is said to take 5s on class c3, which no alternative does"]);
 }
 
 #[test]

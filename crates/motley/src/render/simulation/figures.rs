@@ -1,7 +1,7 @@
 //! The figures of every policy, side by side.
 
 use fleet::Span;
-use sim::report::Summary;
+use sim::report::{Better, Figure};
 
 use super::Results;
 use crate::render::{lines_of, plain_table};
@@ -9,81 +9,52 @@ use crate::render::{lines_of, plain_table};
 /// Stands for a figure of which there is nothing to measure.
 const NOTHING: &str = "-";
 
-/// One row of the table.
-struct Row {
-    title: &'static str,
-    value: fn(&Summary) -> f64,
-    form: fn(f64) -> String,
-    /// Whether there is anything to measure.
-    is_there: fn(&Summary) -> bool,
-}
+/// One row of the table: title, the name of the figure, and how a value is written.
+type Row = (&'static str, &'static str, fn(f64) -> String);
 
-const ROWS: [Row; 17] = [
-    row("completion, mean", |it| it.completion_seconds.mean, span, done),
-    row("completion, 95 %", |it| it.completion_seconds.p95, span, done),
-    row("waiting, mean", |it| it.wait_seconds.mean, span, always),
-    row("waiting, 95 %", |it| it.wait_seconds.p95, span, always),
-    row("slowdown, mean", |it| it.slowdown_mean, times, done),
-    row("makespan", |it| it.makespan_seconds, span, done),
-    row("GPU utilisation", |it| it.gpu_utilisation, percent, always),
-    row("core utilisation", |it| it.core_utilisation, percent, always),
-    row("GPUs held at end", |it| it.gpu_allocated_at_end, percent, still_runs),
-    row("energy", |it| it.energy_joules, kilowatt_hours, always),
-    row("work per joule", |it| it.work_per_joule, digits, done),
-    row("deadline misses", |it| it.deadline_misses as f64, count, deadlines),
-    row("fairness", |it| it.fairness, digits, done),
-    row("fairness, Jain", |it| it.fairness_jain, digits, done),
-    row("tasks misplaced", |it| it.tasks_misplaced as f64, count, done),
-    row("tasks done", |it| it.tasks_done as f64, count, always),
-    row("jobs never placed", never_placed, count, always),
+const ROWS: [Row; 16] = [
+    ("completion, mean", "completion_seconds_mean", span),
+    ("completion, 95 %", "completion_seconds_p95", span),
+    ("waiting, mean", "wait_seconds_mean", span),
+    ("waiting, 95 %", "wait_seconds_p95", span),
+    ("slowdown, mean", "slowdown_mean", times),
+    ("makespan", "makespan_seconds", span),
+    ("GPU utilisation", "gpu_utilisation", percent),
+    ("core utilisation", "core_utilisation", percent),
+    ("energy", "energy_joules", kilowatt_hours),
+    ("work per joule", "work_per_joule", digits),
+    ("deadline misses", "deadline_misses", count),
+    ("fairness", "fairness", digits),
+    ("fairness, Jain", "fairness_jain", digits),
+    ("tasks misplaced", "tasks_misplaced", count),
+    ("tasks done", "tasks_done", count),
+    ("jobs never placed", "jobs_never_placed", count),
 ];
 
-const fn row(
-    title: &'static str,
-    value: fn(&Summary) -> f64,
-    form: fn(f64) -> String,
-    is_there: fn(&Summary) -> bool,
-) -> Row {
-    Row { title, value, form, is_there }
-}
-
-fn always(_summary: &Summary) -> bool {
-    true
-}
-
-fn done(summary: &Summary) -> bool {
-    summary.tasks_done > 0
-}
-
-fn still_runs(summary: &Summary) -> bool {
-    summary.gpu_allocated_at_end > 0.0
-}
-
-fn deadlines(summary: &Summary) -> bool {
-    summary.deadlines > 0
-}
+/// No policy is better by it: one that has finished holds nothing. Told where anything is held.
+const GPUS_HELD_AT_END: Figure = Figure {
+    name: "gpu_allocated_at_end",
+    better: Better::More,
+    value: |summary| summary.gpu_allocated_at_end.filter(|held| *held > 0.0),
+    of_tasks_done: true,
+};
 
 /// A table of figures by policy: means over the seeds.
 pub(super) fn table(results: &Results) -> String {
     let mut table = plain_table();
     table.set_header(["figure"].into_iter().chain(results.policies.iter().map(String::as_str)));
-    for Row { title, value, form, is_there } in &ROWS {
-        let cells = results.summaries.iter().map(|seeds| match seeds.iter().any(is_there) {
-            true => form(mean(seeds, *value)),
-            false => NOTHING.to_owned(),
+    let mut add = |title: &str, figure: &Figure, form: fn(f64) -> String| {
+        let cells = results.summaries.iter().map(|seeds| match figure.mean(seeds) {
+            Some(mean) => form(mean),
+            None => NOTHING.to_owned(),
         });
-        table.add_row([(*title).to_owned()].into_iter().chain(cells));
+        table.add_row([title.to_owned()].into_iter().chain(cells));
+    };
+    for (title, name, form) in &ROWS {
+        add(title, &Figure::named(name).expect("every row has a figure"), *form);
     }
+    add("GPUs held at end", &GPUS_HELD_AT_END, percent);
     lines_of(&table)
-}
-
-/// The mean of a figure over seeds.
-pub(super) fn mean(seeds: &[Summary], value: impl Fn(&Summary) -> f64) -> f64 {
-    seeds.iter().map(value).sum::<f64>() / seeds.len().max(1) as f64
-}
-
-fn never_placed(summary: &Summary) -> f64 {
-    summary.never_placed.iter().map(|group| group.jobs).sum::<u64>() as f64
 }
 
 /// Seconds as a span, in whole seconds.

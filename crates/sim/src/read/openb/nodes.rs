@@ -8,7 +8,7 @@ use fleet::{
 
 use super::super::error::{ReadError, Wrong, list};
 use super::super::fault::Fault;
-use super::super::nodes::{DEVICES_MAX, NODES_MAX, Nodes};
+use super::super::nodes::{CLASSES_MAX, DEVICES_MAX, NODES_MAX, Nodes};
 use super::super::notebook::Notebook;
 use super::super::raw::check_name;
 use super::super::source::Source;
@@ -54,19 +54,27 @@ pub(in super::super) fn read_nodes(
 ) -> Result<Inventory, ReadError> {
     let mut rows = Rows::open(source, &COLUMNS, &[], notebook)?;
     let mut listed: Vec<Listed> = Vec::new();
+    let mut models: BTreeMap<String, ClassId> = BTreeMap::new();
     while let Some(row) = rows.next()? {
         match row.and_then(|row| read_row(&row).map_err(|wrong| wrong.on_line(row.line))) {
             Ok(node) if listed.len() as u64 == NODES_MAX => {
                 return Err(notebook.too_many(node.line, "nodes", NODES_MAX));
             }
-            Ok(node) => listed.push(node),
+            Ok(node) => {
+                if node.gpus > 0 && !models.contains_key(&node.model) {
+                    // The processor is a class too.
+                    if models.len() + 1 == CLASSES_MAX {
+                        let most = CLASSES_MAX as u64;
+                        return Err(notebook.too_many(node.line, "device models", most));
+                    }
+                    models.insert(node.model.clone(), ClassId(0));
+                }
+                listed.push(node);
+            }
             Err(bad) => notebook.skip(bad)?,
         }
     }
-    let mut models: BTreeMap<String, ClassId> =
-        listed.iter().map(|node| (node.model.clone(), ClassId(0))).collect();
-    models.remove("");
-    for (id, class) in (1_u16..).zip(models.values_mut()) {
+    for (class, id) in models.values_mut().zip(1_u16..) {
         *class = ClassId(id);
     }
     note_powerless(&models, notebook);

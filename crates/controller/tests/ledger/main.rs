@@ -1,170 +1,19 @@
 //! What the ledger makes of observations, through whole turns.
 
+mod world;
+mod bodies;
+mod drifts;
+
 use std::sync::Arc;
 
-use controller::{Drift, Ledger, Request, TaskTally, Turn, step, turn};
-use fleet::snapshot::Parts;
+use controller::{Drift, Request, TaskTally, Turn};
 use fleet::{
-    Action, Body, BodyError, Decision, Explanation, Extent, Job, JobId, NodeId, NodeSight,
-    Observation, Order, Outcome, Plan, Policy, Receipt, Refusal, RunId, RunSight, RunState,
-    Snapshot, Stage, StopCause, Time, sketch,
+    Action, Decision, Explanation, Extent, Job, JobId, NodeId, Outcome, Plan, Policy, Receipt,
+    Refusal, RunId, RunState, Snapshot, Stage, StopCause,
 };
-use planner::{Effort, Scratch};
+use planner::Effort;
 
-/// Two nodes; the job's only task fits on either, and goes to the first.
-const SKETCH: &str = "
-    class epyc cpu
-    node a cores=4 mem=8Gi
-    node b cores=4 mem=8Gi
-    job train work=100 cores=3
-    job other tasks=3 work=100 cores=3
-";
-
-/// A ledger in a world that is told line by line.
-struct World {
-    ledger: Ledger,
-    parts: Parts,
-    now: u64,
-    /// The last snapshot that was planned from.
-    sealed: Option<Snapshot>,
-}
-
-impl World {
-    /// Both nodes are up, and the job called `train` was submitted and ordered.
-    fn with_train() -> (Self, RunId) {
-        let mut world = Self::empty();
-        let turn = world.submit(0);
-        let run = turn.orders[0].run;
-        assert_eq!(turn.orders.len(), 1);
-        (world, run)
-    }
-
-    fn empty() -> Self {
-        let parts = sketch::parts(SKETCH).expect("the sketch can be read");
-        Self { ledger: Ledger::new(), parts, now: 0, sealed: None }
-    }
-
-    fn job(&self, index: usize) -> Arc<Job> {
-        Arc::clone(&self.parts.backlog[index].job)
-    }
-
-    fn submit(&mut self, index: usize) -> Turn {
-        let job = self.job(index);
-        let up = vec![self.up(0), self.up(1)];
-        self.turn(Extent::Changes, up, Vec::new(), Vec::new(), vec![Request::Submit(job)])
-    }
-
-    fn up(&self, node: usize) -> NodeSight {
-        NodeSight::Up(Arc::new(self.parts.nodes[node].0.clone()))
-    }
-
-    /// Sees nodes and runs.
-    fn see(&mut self, nodes: Vec<NodeSight>, runs: Vec<RunSight>) -> Turn {
-        self.turn(Extent::Changes, nodes, runs, Vec::new(), Vec::new())
-    }
-
-    fn refuse(&mut self, run: RunId, refusal: Refusal) -> Turn {
-        let outcome = Outcome::Refused(refusal);
-        let receipt = Receipt { run, generation: self.ledger.generation(), outcome };
-        self.turn(Extent::Changes, Vec::new(), Vec::new(), vec![receipt], Vec::new())
-    }
-
-    fn turn(
-        &mut self,
-        extent: Extent,
-        nodes: Vec<NodeSight>,
-        runs: Vec<RunSight>,
-        receipts: Vec<Receipt>,
-        requests: Vec<Request>,
-    ) -> Turn {
-        self.turn_with(extent, (nodes, runs, receipts), requests, |snapshot, policy, effort| {
-            planner::plan(snapshot, policy, effort, &mut Scratch::default())
-        })
-    }
-
-    fn turn_with(
-        &mut self,
-        extent: Extent,
-        (nodes, runs, receipts): (Vec<NodeSight>, Vec<RunSight>, Vec<Receipt>),
-        requests: Vec<Request>,
-        mut planning: impl FnMut(&Snapshot, &Policy, Effort) -> Decision,
-    ) -> Turn {
-        self.now += 1;
-        let at = Time::seconds(self.now);
-        let classes = Arc::new(self.parts.classes.clone());
-        let observation = Observation { at, extent, classes, nodes, runs, receipts };
-        let mut sealed = None;
-        let turn = turn(
-            &mut self.ledger,
-            &observation,
-            requests,
-            &policy(),
-            Effort::DEFAULT,
-            &mut |snapshot, policy, effort| {
-                sealed = Some(snapshot.clone());
-                planning(snapshot, policy, effort)
-            },
-        );
-        self.sealed = sealed;
-        turn
-    }
-
-    /// How a run is, by its order.
-    fn sight(&self, run: RunId, node: u32, state: fn(Time) -> RunState) -> RunSight {
-        let alternative = &self.parts.backlog[0].job.alternatives[0];
-        let grant = fleet::Grant { cores: alternative.request.cores, ..fleet::Grant::default() };
-        RunSight { run, node: NodeId(node), grant, state: state(Time::seconds(self.now)) }
-    }
-
-    fn tally(&self, job: u64) -> (u32, u32, u32) {
-        let tally = self.ledger.tally(JobId(job)).expect("the job was submitted");
-        let TaskTally { waiting, running, done, cancelled: _ } = tally;
-        (waiting, running, done)
-    }
-
-    fn stage(&self, run: RunId) -> Option<Stage> {
-        self.ledger.runs().find(|held| held.id() == run).map(|held| held.stage)
-    }
-}
-
-/// Nodes by the lowest id.
-fn policy() -> Policy {
-    use fleet::policy::{Pick, Scale};
-    use fleet::{Micro, Milli, Millijoules, Span};
-    Policy {
-        name: "first".to_owned(),
-        description: String::new(),
-        order: Vec::new(),
-        pick: Pick::Spread,
-        tiers: Vec::new(),
-        patience: Milli::ZERO,
-        scale: Scale {
-            completion: Span::seconds(60),
-            utilisation: Milli(100),
-            fragmentation: Milli(1000),
-            energy: Millijoules(1),
-            deadline: Micro(1),
-        },
-    }
-}
-
-fn attempt(run: RunId, attempt: u32) -> RunId {
-    RunId { attempt: fleet::Attempt(attempt), ..run }
-}
-
-const LOST_A: NodeSight = NodeSight::Lost(NodeId(0));
-const LOST_B: NodeSight = NodeSight::Lost(NodeId(1));
-
-/// The job's first attempt was lost with node a, and its second was ordered on node b.
-fn restarted() -> (World, RunId, RunId) {
-    let (mut world, first) = World::with_train();
-    let running = world.sight(first, 0, RunState::Running);
-    world.see(Vec::new(), vec![running]);
-    let turn = world.see(vec![LOST_A], Vec::new());
-    let second = turn.orders[0].run;
-    assert_eq!(second, attempt(first, 1));
-    (world, first, second)
-}
+use world::{LOST_A, LOST_B, World, attempt, restarted};
 
 #[test]
 fn a_job_that_is_submitted_runs_and_ends() {
@@ -429,70 +278,46 @@ fn cancelling_what_is_not_there_or_was_cancelled_changes_nothing() {
     assert_eq!(world.ledger.tally(JobId(0)).unwrap().cancelled, 1);
 }
 
-/// A body that does not take orders.
-struct Deaf(Observation);
-
-impl Body for Deaf {
-    fn observe(&mut self) -> Result<Observation, BodyError> {
-        Ok(self.0.clone())
-    }
-
-    fn carry_out(&mut self, _orders: &[Order]) -> Result<(), BodyError> {
-        let detail = "nobody listens".to_owned();
-        Err(BodyError::Garbled { what: "the answer", detail })
-    }
-
-    fn wait(&mut self, _until: Option<Time>) -> Result<(), BodyError> {
-        Ok(())
-    }
-}
-
 #[test]
-fn what_a_body_did_not_take_waits_again_and_is_recovered_where_it_runs_after_all() {
+fn the_last_id_of_all_is_an_id_like_any_other() {
     let mut world = World::empty();
-    let nodes = vec![world.up(0), world.up(1)];
-    let classes = Arc::new(world.parts.classes.clone());
-    let (at, extent) = (Time::ZERO, Extent::Changes);
-    let observation =
-        Observation { at, extent, classes, nodes, runs: Vec::new(), receipts: Vec::new() };
-    let requests = vec![Request::Submit(world.job(0))];
-    let mut scratch = Scratch::default();
-    let failed = step(
-        &mut Deaf(observation),
-        &mut world.ledger,
-        requests,
-        &policy(),
-        Effort::DEFAULT,
-        &mut |snapshot, policy, effort| planner::plan(snapshot, policy, effort, &mut scratch),
-    );
-    assert!(failed.is_err());
-    assert_eq!(world.tally(0), (1, 0, 0));
-    let run = RunId::default();
+    let job = Job { id: JobId(u64::MAX), ..Job::clone(&world.job(1)) };
+    let (up, submit) = (vec![world.up(0), world.up(1)], vec![Request::Submit(Arc::new(job))]);
+    let turn = world.turn(Extent::Full, up, Vec::new(), Vec::new(), submit);
+    assert_eq!((turn.orders.len(), world.tally(u64::MAX)), (2, (1, 2, 0)));
+    let turn = cancel(&mut world, u64::MAX);
+    assert_eq!((turn.orders.len(), world.tally(u64::MAX)), (2, (0, 0, 0)));
+}
+
+#[test]
+fn a_snapshot_says_when_something_was_new_last() {
+    let changed = |world: &World| {
+        let sealed = world.sealed.as_ref().expect("a turn seals");
+        (sealed.serial.0, sealed.changed.0)
+    };
+    let (mut world, run) = World::with_train();
+    assert_eq!(changed(&world), (1, 1));
+    world.see(Vec::new(), Vec::new());
+    assert_eq!(changed(&world), (2, 2), "the plan of the first was accepted");
     let running = world.sight(run, 0, RunState::Running);
-    let turn = world.see(Vec::new(), vec![running]);
-    assert_eq!(turn.drifts, vec![Drift::Recovered(run, NodeId(0))]);
-    assert!(turn.orders.is_empty());
-    assert_eq!(world.tally(0), (0, 1, 0));
-}
-
-#[test]
-fn a_run_on_another_node_than_ordered_is_stopped_and_its_task_waits_again() {
-    let (mut world, run) = World::with_train();
-    let running = world.sight(run, 1, RunState::Running);
-    let turn = world.see(Vec::new(), vec![running]);
-    assert_eq!(turn.drifts, vec![Drift::Elsewhere(run, NodeId(1))]);
-    let stops = turn.orders.iter().filter(|order| order.action == Action::Stop(StopCause::Stray));
-    assert_eq!(stops.map(|order| order.run).collect::<Vec<_>>(), vec![run]);
-    assert_eq!(turn.orders.len(), 2, "the task is started again: {:?}", turn.orders);
-}
-
-#[test]
-fn a_run_that_was_accepted_and_is_not_in_full_sight_is_gone() {
-    let (mut world, run) = World::with_train();
-    let generation = world.ledger.generation();
-    let receipt = Receipt { run, generation, outcome: Outcome::Accepted };
+    world.see(Vec::new(), vec![running.clone()]);
+    assert_eq!(changed(&world), (3, 3), "the run is seen");
     let up = vec![world.up(0), world.up(1)];
-    let turn = world.turn(Extent::Full, up, Vec::new(), vec![receipt], Vec::new());
-    assert_eq!(turn.drifts, vec![Drift::Vanished(run, NodeId(0))]);
-    assert_eq!(turn.orders.len(), 1);
+    world.turn(Extent::Full, up, vec![running.clone()], Vec::new(), Vec::new());
+    world.submit(0);
+    cancel(&mut world, 7);
+    world.refuse(run, Refusal::Engine);
+    let unknown = RunId { job: JobId(77), ..run };
+    let overfull = world.sight(unknown, 0, RunState::Running);
+    let ended = world.sight(unknown, 0, RunState::Stopped);
+    world.see(Vec::new(), vec![overfull, ended, running]);
+    assert_eq!(changed(&world), (8, 3), "nothing of this was new");
+    world.see(vec![LOST_B], Vec::new());
+    assert_eq!(changed(&world), (9, 9));
+    cancel(&mut world, 0);
+    assert_eq!(changed(&world), (10, 10));
+    assert!(world.sealed.as_ref().expect("a turn seals").unwanted.contains(&run));
+    world.see(Vec::new(), Vec::new());
+    assert_eq!(changed(&world), (11, 11), "the stop was accepted");
+    assert!(world.sealed.as_ref().expect("a turn seals").unwanted.is_empty());
 }
