@@ -102,7 +102,7 @@ impl<'a> Queue<'a> {
 
     fn first_tenant(&self) -> Option<&'a Tenant> {
         let lines = &self.bands.front()?.lines;
-        if !self.fair {
+        if !self.fair || lines.len() == 1 {
             return lines.keys().next().copied();
         }
         let share = |tenant: &Tenant| {

@@ -191,7 +191,9 @@ impl<'a> Reader<'a> {
             Event::Stopped { run, .. } | Event::Killed { run } => {
                 self.ended(at, *run);
             }
-            Event::Crashed(node) | Event::Parted(node) => {
+            // A node that is cut off goes on running and drawing power.
+            Event::Parted(_) => self.nodes_lost += 1,
+            Event::Crashed(node) => {
                 self.nodes_lost += 1;
                 self.advance(*node, at);
                 self.nodes[node.index()].is_up = false;

@@ -40,7 +40,10 @@ impl<'a> Tellings<'a> {
     /// Listens for at most `kinds_max` placements and as many waits.
     pub(super) fn about(jobs: &'a [Arc<Job>], kinds_max: usize) -> Self {
         let listened = if kinds_max > 0 { jobs } else { &[] };
-        let names = listened.iter().map(|job| (job.id, job.name.as_str())).collect();
+        let names: BTreeMap<_, _> =
+            listened.iter().map(|job| (job.id, job.name.as_str())).collect();
+        let distinct: BTreeSet<_> = names.values().collect();
+        let kinds_max = kinds_max.min(distinct.len());
         Self { names, kinds_max, ..Self::default() }
     }
 
