@@ -48,12 +48,12 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = SIMULATE_EXAMPLES)]
 pub struct Simulate {
-    /// Nodes and devices: Motley's TOML, or a node list as CSV; may be gzipped [default: the
-    /// bundled fleet]
+    /// Nodes and devices: Motley's TOML, or a node list as CSV; may be gzipped. Goes with --jobs
+    /// [default: the bundled fleet]
     #[arg(long, value_name = "FILE", requires = "jobs")]
     pub fleet: Option<PathBuf>,
-    /// Jobs: Motley's TOML or JSON lines, or a pod list as CSV; may be gzipped [default: the
-    /// bundled jobs]
+    /// Jobs: Motley's TOML or JSON lines, or a pod list as CSV; may be gzipped. Goes with --fleet
+    /// [default: the bundled jobs]
     #[arg(long, value_name = "FILE", requires = "fleet")]
     pub jobs: Option<PathBuf>,
     /// When the pods of an openb list arrive [default: timed, where the list has times]

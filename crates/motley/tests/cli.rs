@@ -165,10 +165,38 @@ fn json_is_valid_wherever_it_is_offered() {
     };
     let list = json(&["policy", "list", "--json"]);
     assert_eq!(list[0]["name"], "default");
+    assert!(list.as_array().unwrap().contains(&json(&["policy", "show", "default", "--json"])));
     let shown = json(&["policy", "show", "round-robin", "--json"]);
+    assert_eq!(shown.get("patience"), None, "round-robin reads none");
     assert_eq!(shown["pick"], "rotation");
     let checked = json(&["policy", "check", &bad, "--json"]);
     assert!(checked[0]["error"].as_str().unwrap().contains("did you mean"), "{checked}");
+}
+
+#[test]
+fn a_policy_in_json_has_the_names_and_units_of_its_file() {
+    let text = "format = 1\nname = \"mine\"\norder = [\"priority\", \"first-in\"]\n\
+                pick = \"weighted\"\npatience = 0.2\n[[tier]]\nrule = \"fixed\"\n\
+                weights = { completion = 0.5, energy = 2 }\n[scale]\nenergy = \"200kJ\"\n";
+    let (_folder, path) = file(text);
+    let (_, output, _) = run(&["policy", "show", &path, "--json"]);
+    let shown: serde_json::Value = serde_json::from_str(&output).unwrap();
+    let expected = serde_json::json!({
+        "format": 1,
+        "name": "mine",
+        "order": ["priority", "first-in"],
+        "pick": "weighted",
+        "patience": 0.2,
+        "tier": [{ "rule": "fixed", "weights": { "completion": 0.5, "energy": 2 } }],
+        "scale": {
+            "completion": "60s",
+            "utilisation": 0.1,
+            "fragmentation": 1,
+            "energy": "200kJ",
+            "deadline": 0.05,
+        },
+    });
+    assert_eq!(shown, expected);
 }
 
 #[test]
@@ -218,4 +246,30 @@ fn a_reader_that_goes_away_ends_the_program_quietly() {
         assert_eq!(output.status.code(), Some(0), "{arguments:?}");
         assert_eq!(output.stderr, b"", "{arguments:?}");
     }
+}
+
+#[test]
+fn a_simulation_that_is_stopped_says_so() {
+    let (status, text, _) = run(&["simulate", "--until", "1h", "--policy", "default"]);
+    assert_eq!(status, 0);
+    assert!(text.contains("Stopped at the time of --until"), "{text}");
+    let (_, whole, _) = run(&["simulate", "--policy", "default"]);
+    assert!(!whole.contains("Stopped"), "{whole}");
+}
+
+#[test]
+fn entries_that_were_left_out_are_named_with_their_file() {
+    let fleet = "format = 1\n[device.X]\nkind = \"cpu\"\n[[node]]\nname = \"n\"\ncpu = \"X\"\n\
+                 cores = 4\nmemory = \"1GiB\"\n";
+    let (_folder, fleet) = file(fleet);
+    let jobs = "{\"name\":\"a\",\"work\":5,\
+                \"alternative\":[{\"cores\":1,\"memory\":\"1MiB\"}]}\nnonsense\n";
+    let (_other, jobs) = file(jobs);
+    let given = ["simulate", "--fleet", &fleet, "--jobs", &jobs];
+    let (status, _, error) = run(&given);
+    assert_eq!(status, 1);
+    assert!(error.contains(&jobs) && error.contains("line 2"), "{error}");
+    let (status, text, _) = run(&[&given[..], &["--skip-bad"]].concat());
+    assert_eq!(status, 0);
+    assert!(text.contains(&format!("Left out: 1 bad entry.\n  {jobs}, line 2")), "{text}");
 }

@@ -79,7 +79,7 @@ fn fleet(args: &Simulate) -> anyhow::Result<(Inventory, Input)> {
     let options = read::Options { skip_bad: args.skip_bad, ..read::Options::default() };
     let read = read::inventory(path, &options)?;
     let mut input = Input::files(args.seed, args.seeds);
-    let inventory = input.take_in(read);
+    let inventory = input.take_in(path, read);
     Ok((inventory, input))
 }
 
@@ -99,7 +99,7 @@ fn workload(
             let options = read::Options { skip_bad: args.skip_bad, arrivals, seed };
             let read: Read<Workload> = read::workload(path, inventory, &options)?;
             // Every seed reads the same file: what was noticed is said once.
-            if seed == args.seed { input.take_in(read) } else { read.value }
+            if seed == args.seed { input.take_in(path, read) } else { read.value }
         }
     };
     if let Some(error) = args.rate_error {

@@ -144,8 +144,8 @@ fn for_faster(names: &Names<'_>, patience: &Patience) -> String {
     let Patience { best, best_duration, offered, offered_duration, until } = *patience;
     let (best, offered) = (names.model(best), names.model(offered));
     format!(
-        "waits: better later on {best} ({best_duration}) than now on {offered} ({offered_duration}); \
-         takes {offered} at {}.",
+        "waits for {best} ({best_duration} there); takes {offered} ({offered_duration}) if none \
+         is free by {}.",
         Span(until.0)
     )
 }

@@ -13,7 +13,7 @@ mod left;
 use fleet::Policy;
 use serde::Serialize;
 use sim::report::{self, Comparison, Paired, Summary};
-use sim::scenario::{Outcome, What};
+use sim::scenario::{Ending, Outcome, What};
 use sim::{Inventory, Workload};
 
 use super::{Names, Placed, placed, reason, waiting};
@@ -95,6 +95,7 @@ impl Results {
 #[must_use]
 pub fn text(input: &Input, results: &Results) -> String {
     let mut text = input.text();
+    text.push_str(endings(results));
     text.push('\n');
     text.push_str(&figures::table(results));
     text.push('\n');
@@ -107,6 +108,18 @@ pub fn text(input: &Input, results: &Results) -> String {
     section(&mut text, "Why there", &results.policies[0], &results.placed);
     section(&mut text, "Why not yet", &results.policies[0], &results.waited);
     text
+}
+
+/// Why the simulations ended before everything was done, if any did.
+fn endings(results: &Results) -> &'static str {
+    let ended = |ending| results.summaries.iter().flatten().any(|it| it.ending == ending);
+    if ended(Ending::Until) {
+        "Stopped at the time of --until: what was under way then is not done.\n"
+    } else if ended(Ending::Standstill) {
+        "Ended when nothing more could happen: what still runs has no end, or what waits no room.\n"
+    } else {
+        ""
+    }
 }
 
 fn section(text: &mut String, title: &str, policy: &str, lines: &[String]) {

@@ -177,7 +177,7 @@ fn a_patient_job_is_told_for_what_and_until_when() {
         StillWaiting { job: JobId(3), tasks: 4, reason: Arc::new(Reason::Patience(patience)) };
     assert_eq!(
         waiting(&names(&classes()), &job(vec![gpus(1, &[])]), &still),
-        "train (4 tasks) waits: better later on A100 (2h) than now on V100 (9h); takes V100 at 3h20m."
+        "train (4 tasks) waits for A100 (2h there); takes V100 (9h) if none is free by 3h20m."
     );
 }
 

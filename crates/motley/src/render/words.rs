@@ -22,7 +22,7 @@ pub(super) fn list(items: &[String], joint: &str) -> String {
     let shown = items.iter().take(ITEMS_MAX).cloned().collect::<Vec<_>>().join(joint);
     match items.len().saturating_sub(ITEMS_MAX) {
         0 => shown,
-        more => format!("{shown}{joint}{more} more"),
+        more => format!("{shown}{joint}and {more} more"),
     }
 }
 

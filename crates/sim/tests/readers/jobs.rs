@@ -159,6 +159,18 @@ fn models_that_no_node_has_are_remarked() {
 }
 
 #[test]
+fn a_job_without_declared_rates_has_a_true_one_on_any_model_and_absent_ones_are_remarked() {
+    let text = JOBS.replace(
+        "[world.rates.train]",
+        "[world.rates.batch]\nEPYC = 2\nXEON = 3\n[world.rates.train]",
+    );
+    let read = read_jobs(&text).unwrap();
+    let rates = &read.value.truth.rates["batch"];
+    assert_eq!((rates["EPYC"], rates["XEON"]), (Rate(2_000_000), Rate(3_000_000)));
+    assert_eq!(read.notes, ["true rates name 1 models that no node has: XEON"]);
+}
+
+#[test]
 fn arrivals_cannot_be_chosen_for_a_file_that_states_them() {
     let options = Options { arrivals: Some(Arrivals::Order), ..Options::default() };
     assert_eq!(

@@ -50,6 +50,22 @@ fn nodes_have_one_processor_class_and_a_class_for_each_gpu_model() {
 }
 
 #[test]
+fn there_are_as_many_models_as_there_are_ids_and_one_more_is_refused() {
+    let row = |index: u32| format!("n{index},1000,1,1,model{index}\n");
+    let rows: String = (0..65_534).map(row).collect();
+    let text = format!("sn,cpu_milli,memory_mib,gpu,model\n{rows}");
+    let fleet = read_nodes(&text).unwrap().value;
+    assert_eq!((fleet.classes.0.len(), fleet.nodes[7].devices.len()), (65_535, 1));
+    // A model that is known, or none, is no new class.
+    let more = format!("{text}m,1000,1,1,model9\nc,1000,1,0,\n");
+    assert_eq!(read_nodes(&more).unwrap().value.nodes.len(), 65_536);
+    assert_eq!(
+        message(read_nodes(&format!("{more}{}", row(65_534)))),
+        "read list, line 65538: more than 65535 device models; split the file"
+    );
+}
+
+#[test]
 fn timed_pods_arrive_when_they_were_created_and_run_for_as_long_as_they_did() {
     let read = read_pods(PODS, None).unwrap();
     let told: Vec<_> = read

@@ -212,6 +212,11 @@ fn a_wrong_world_is_refused_with_line_field_and_remedy() {
             ),
             (
                 "A100 = 8",
+                "A100 = 8\nA10 = 4",
+                "read jobs, line 34, `world.rates.train.A10`: no job named \"train\" has a rate for \"A10\"; declare one, or leave this one out",
+            ),
+            (
+                "A100 = 8",
                 "A100 = -8",
                 "read jobs, line 33, `world.rates.train.A100`: rate \"-8\" is negative; write it like 2 or 0.125",
             ),

@@ -1,6 +1,7 @@
 //! What was simulated.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use fleet::{DeviceKind, MilliCores};
 use serde::Serialize;
@@ -57,10 +58,11 @@ impl Input {
     }
 
     /// Notes what was noticed when reading, and gives what was read.
-    pub fn take_in<T>(&mut self, read: Read<T>) -> T {
+    pub fn take_in<T>(&mut self, file: &Path, read: Read<T>) -> T {
         let Read { value, skipped, skipped_count, notes } = read;
         self.notes.extend(notes);
-        self.skipped.extend(skipped.iter().map(ToString::to_string));
+        let file = file.display();
+        self.skipped.extend(skipped.iter().map(|line| format!("{file}, {line}")));
         self.skipped_count += skipped_count;
         value
     }

@@ -27,7 +27,7 @@ pub(super) fn text(policies: &[String], left: &[Left]) -> String {
         return String::new();
     }
     let jobs = words::count(left.iter().map(|group| group.jobs).sum(), "job");
-    let mut text = format!("\nCould not be placed by {}: {jobs}\n", policies[0]);
+    let mut text = format!("\nNot placed, or not all of it, by {}: {jobs}\n", policies[0]);
     for Left { jobs, tasks, example, reason } in left {
         let (jobs, tasks) = (words::count(*jobs, "job"), words::count(*tasks, "task"));
         text.push_str(&format!("  {jobs} ({tasks}), such as {example}: {reason}\n"));

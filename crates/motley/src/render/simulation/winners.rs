@@ -93,6 +93,82 @@ fn margin(figure: &Figure, best: f64, next: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sim::report::{NeverPlaced, Spread, Summary, Why, summarise};
+    use sim::scenario::{Ending, Outcome};
+
+    /// Results of policies called `a`, `b`, …: tasks done and seconds to complete, seed by seed.
+    fn results(policies: &[&[(u64, Option<f64>)]]) -> Results {
+        let spread = |mean: f64| Spread { mean, p50: mean, p95: mean, max: mean };
+        let (inventory, workload) = (sim::bundled::inventory(), sim::Workload::default());
+        let outcome = Outcome {
+            policy: String::new(),
+            seed: 0,
+            ending: Ending::Finished,
+            at: fleet::Time::ZERO,
+            turns: 0,
+            steps: 0,
+            waiting: Vec::new(),
+            drifts: 0,
+            violations: Vec::new(),
+            hits: Default::default(),
+            told: Vec::new(),
+            log: Vec::new(),
+        };
+        let blank = summarise(&inventory, &workload, &outcome);
+        let seeds = policies.iter().map(|seeds| {
+            let summary = |(tasks_done, seconds): &(u64, Option<f64>)| Summary {
+                tasks_done: *tasks_done,
+                completion_seconds: seconds.map(spread),
+                ..blank.clone()
+            };
+            seeds.iter().map(summary).collect()
+        });
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let mut results = Results::new(&[]);
+        results.policies = names[..policies.len()].to_vec();
+        results.summaries = seeds.collect();
+        results
+    }
+
+    fn completion(policies: &[&[(u64, Option<f64>)]]) -> String {
+        verdict(&Figure::named("completion_seconds_mean").unwrap(), &results(policies))
+    }
+
+    #[test]
+    fn the_best_is_named_with_its_margin_and_the_seeds_that_it_won() {
+        assert_eq!(completion(&[&[(3, Some(8.0))], &[(3, Some(6.0))]]), "b, 25.0 % less than a");
+        let seeds: [&[_]; 2] =
+            [&[(3, Some(8.0)), (3, Some(2.0))], &[(3, Some(9.0)), (3, Some(1.0))]];
+        assert_eq!(completion(&seeds), "a and b are level");
+        let seeds: [&[_]; 2] =
+            [&[(3, Some(7.0)), (3, Some(2.0))], &[(3, Some(9.0)), (3, Some(1.0))]];
+        assert_eq!(completion(&seeds), "a, 10.0 % less than b, on 1 of 2 seeds");
+    }
+
+    #[test]
+    fn nobody_wins_with_nothing_to_measure_or_with_fewer_tasks() {
+        assert_eq!(completion(&[&[(0, None)], &[(0, None)]]), "nothing to measure");
+        let fewer = completion(&[&[(3, Some(8.0))], &[(2, Some(6.0))], &[(0, None)]]);
+        assert_eq!(fewer, "not comparable: tasks done differ");
+        // The only job has two tasks, and one of them was done.
+        let part = completion(&[&[(1, None)], &[(1, Some(6.0))]]);
+        assert_eq!(part, "b; of the others there is nothing to measure");
+    }
+
+    #[test]
+    fn jobs_never_placed_are_told_where_there_are_any() {
+        let mut results = results(&[&[(3, Some(8.0))], &[(3, Some(6.0))]]);
+        assert!(!text(&results).unwrap().contains("never placed"));
+        results.summaries[0][0].never_placed = vec![NeverPlaced {
+            why: Why::Effort,
+            jobs: 2,
+            tasks: 5,
+            example: fleet::JobId(0),
+            reason: fleet::Reason::Effort,
+        }];
+        let told = text(&results).unwrap();
+        assert!(told.ends_with("  jobs never placed: b, 100.0 % less than a\n"), "{told}");
+    }
 
     #[test]
     fn margins_are_against_the_next() {
