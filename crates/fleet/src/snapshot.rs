@@ -113,8 +113,6 @@ impl Waiting {
 /// The shapes of what has arrived, with how often: what the fleet should stay fit for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mix {
-    /// Grows whenever the shapes or counts change.
-    pub version: u64,
     /// Distinct shapes, most frequent first, ties by shape.
     pub shapes: Vec<MixShape>,
 }

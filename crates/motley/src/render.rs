@@ -11,7 +11,7 @@ pub mod simulation;
 
 use comfy_table::{Table, presets};
 use controller::policy_file;
-use fleet::{ClassId, Classes, NodeId, Policy, Snapshot};
+use fleet::{ClassId, Classes, NodeId, Policy};
 
 pub use choice::{Placed, placed};
 pub use reason::{reason, waiting};
@@ -26,13 +26,6 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// The names in a snapshot.
-    #[must_use]
-    pub fn of(snapshot: &'a Snapshot) -> Self {
-        let nodes = snapshot.nodes.iter().map(|entry| entry.node.name.as_str()).collect();
-        Self { classes: &snapshot.classes, nodes }
-    }
-
     fn node(&self, id: NodeId) -> String {
         match self.nodes.get(id.index()) {
             Some(name) => words::clip(name),

@@ -320,7 +320,7 @@ impl Sketch {
         let mut shapes: Vec<_> =
             mix.into_iter().map(|(shape, count)| MixShape { count, shape }).collect();
         shapes.sort_by_key(|mixed| std::cmp::Reverse(mixed.count));
-        parts.mix = Mix { version: u64::from(!shapes.is_empty()), shapes };
+        parts.mix = Mix { shapes };
         Ok(parts)
     }
 }

@@ -300,7 +300,7 @@ fn mix(shapes: &[Alternative], dice: &mut Dice) -> Mix {
     let mut shapes: Vec<_> =
         counts.into_iter().map(|(shape, count)| MixShape { count, shape }).collect();
     shapes.sort_by_key(|shape| std::cmp::Reverse(shape.count));
-    Mix { version: dice.below(3).into(), shapes }
+    Mix { shapes }
 }
 
 fn memory(dice: &mut Dice) -> Memory {
