@@ -35,12 +35,16 @@ pub struct Openb {
     /// Which pod list
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub trace: String,
-    /// Which policies, separated by commas [default: every reference, and Motley's own]
+    /// Which policies, separated by commas, each a name or a policy file [default: every
+    /// reference, and Motley's own]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub policies: Vec<String>,
     /// Who wins among nodes of equal score
     #[arg(long, value_enum, default_value_t = TieRule::Published)]
     pub ties: TieRule,
+    /// What Motley's policies know of what arrives
+    #[arg(long, value_enum, default_value_t = Knowledge::Typical)]
+    pub mix: Knowledge,
     /// Print a list of records as JSON, and nothing else
     #[arg(long)]
     pub json: bool,
@@ -59,6 +63,16 @@ pub enum TieRule {
     Csv,
     /// One of them, drawn for each decision
     Random,
+}
+
+/// What is known of what arrives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum Knowledge {
+    /// The typical pods of the list, as the fragmentation gradient knows them
+    #[default]
+    Typical,
+    /// What has arrived so far
+    Seen,
 }
 
 /// A range of seeds, both ends included.

@@ -38,7 +38,7 @@ pub fn run(folder: &Path, asked: &Openb) -> anyhow::Result<(String, Vec<Record>)
     let mut text = String::new();
     let mut records = Vec::new();
     for seeds in asked.seeds() {
-        let figures = measure(&trace, &contenders, seeds, asked.ties)?;
+        let figures = measure(&trace, &contenders, seeds, asked)?;
         let label = report::Label { trace: &asked.trace, seeds, ties: asked.ties };
         let gate = match asked.ties {
             TieRule::Published => gate::compare(&figures, &published),
@@ -55,10 +55,10 @@ fn measure(
     trace: &Trace,
     contenders: &[Contender],
     seeds: Seeds,
-    ties: TieRule,
+    asked: &Openb,
 ) -> anyhow::Result<Vec<Figures>> {
     ensure!(!contenders.is_empty(), "find a policy to run: none is named");
-    let numbering = match ties {
+    let numbering = match asked.ties {
         TieRule::Published | TieRule::Random => Numbering::Published,
         TieRule::Csv => Numbering::Csv,
     };
@@ -68,7 +68,7 @@ fn measure(
         .collect();
     let outcomes = crew::share(&tasks, |(contender, seed)| -> anyhow::Result<Outcome> {
         let trial = protocol::Trial::new(trace, *seed, numbering)?;
-        contender.run(&trial, ties)
+        contender.run(&trial, asked.ties, asked.mix)
     });
     let mut outcomes = tasks.iter().zip(outcomes);
     let mut figures = Vec::with_capacity(contenders.len());

@@ -15,7 +15,7 @@ mod observe;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use fleet::snapshot::{Amounts, Memory, Waiting, is_unwanted};
+use fleet::snapshot::{Amounts, Memory, MixShape, Waiting, is_unwanted};
 use fleet::{
     Action, Attempt, Changes, Classes, Generation, Grant, Job, JobId, NodeEntry, NodeId, Order,
     Plan, Run, RunId, Serial, Snapshot, Stage, StopCause, TaskIndex, Tenant, Time,
@@ -99,6 +99,12 @@ impl Ledger {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Plans for the arrivals that an operator expects, in place of those that were seen so far.
+    pub fn declare_mix(&mut self, shapes: impl IntoIterator<Item = MixShape>) {
+        self.arrivals.declare(shapes);
+        self.has_changed = true;
     }
 
     /// How the tasks of a job stand; `None` for a job that was never submitted.

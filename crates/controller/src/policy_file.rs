@@ -30,19 +30,24 @@ pub const FORMAT: u32 = 1;
 pub const SHIPPED: &[(&str, &str)] = &[
     ("default", include_str!("../policies/default.toml")),
     ("by-utilisation", include_str!("../policies/by-utilisation.toml")),
+    ("pack", include_str!("../policies/pack.toml")),
+    ("green", include_str!("../policies/green.toml")),
+    ("balanced", include_str!("../policies/balanced.toml")),
     ("round-robin", include_str!("../policies/round-robin.toml")),
     ("priority", include_str!("../policies/priority.toml")),
     ("fair-share", include_str!("../policies/fair-share.toml")),
 ];
 
 /// What a scale is where the file does not say. Small against the jobs that clusters run: a minute
-/// of waiting, a tenth of a node, one device, the energy of one GPU in five minutes, one late job
-/// in twenty. Policies that do not weigh have it too, unread.
+/// of waiting, a tenth of a node, one device, a tenth of the nodes, the energy of one GPU in half a
+/// minute, one late job in twenty. Policies that do not weigh have it too, unread.
 pub const SCALE: Scale = Scale {
     completion: Span::seconds(60),
     utilisation: Milli(100),
     fragmentation: Milli(1000),
-    energy: Millijoules(100_000_000),
+    companion: Milli(1000),
+    rarity: Milli(10_000),
+    energy: Millijoules(12_000_000),
     deadline: Micro(50_000),
 };
 
@@ -202,6 +207,12 @@ fn read_scale(table: &Table<'_>) -> Result<Scale, PolicyError> {
     }
     if let Some(field) = table.optional("fragmentation") {
         scale.fragmentation = field.milli_within(Milli(1), Milli(u32::MAX), "above 0")?;
+    }
+    if let Some(field) = table.optional("companion") {
+        scale.companion = field.milli_within(Milli(1), Milli(u32::MAX), "above 0")?;
+    }
+    if let Some(field) = table.optional("rarity") {
+        scale.rarity = field.milli_within(Milli(1), Milli(u32::MAX), "above 0")?;
     }
     if let Some(field) = table.optional("energy") {
         scale.energy = field.quantity(field.string()?)?;

@@ -69,6 +69,8 @@ fn policy() -> Policy {
             completion: Span::seconds(60),
             utilisation: Milli(100),
             fragmentation: Milli(1000),
+            companion: Milli(1000),
+            rarity: Milli(10_000),
             energy: Millijoules(1),
             deadline: Micro(1),
         },

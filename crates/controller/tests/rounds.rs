@@ -26,7 +26,7 @@ const NODES: &str = "
 ";
 
 /// Room for four jobs in one plan.
-const TINY: Effort = Effort { steps: 20 };
+const TINY: Effort = Effort { steps: 20, seed: None };
 
 /// Jobs that fit nowhere, no two alike, and go before all others.
 fn impossible(count: u32) -> String {
@@ -108,6 +108,8 @@ fn policy() -> Policy {
             completion: Span::seconds(60),
             utilisation: Milli(100),
             fragmentation: Milli(1000),
+            companion: Milli(1000),
+            rarity: Milli(10_000),
             energy: Millijoules(1),
             deadline: Micro(1),
         },
@@ -164,7 +166,7 @@ fn a_change_begins_a_new_round() {
 #[test]
 fn an_effort_that_is_too_small_for_a_single_job_does_not_wake_for_ever() {
     for steps in [0, 4] {
-        let mut still = Still::new(&impossible(3), Effort { steps });
+        let mut still = Still::new(&impossible(3), Effort { steps, seed: None });
         let first = still.submit();
         let (turns, last) = still.wake_until_orders(first);
         assert_eq!((turns, out_of_effort(&last)), (1, 3));

@@ -31,8 +31,11 @@ pub struct Node {
     pub devices: Vec<ClassId>,
     /// What its owner says about it: `zone = a`.
     pub labels: BTreeMap<String, String>,
-    /// Power of everything but its devices; grows linearly with the allocated cores.
+    /// Power of everything but its devices.
     pub power: Power,
+    /// How many cores wake together: a socket draws all it can as soon as one of its cores is held.
+    /// Zero: power grows in proportion to the held cores.
+    pub socket: MilliCores,
 }
 
 /// What nobody holds of a node.
@@ -92,12 +95,13 @@ impl Node {
         }
     }
 
-    /// Power drawn when this much is free: the node's own, linear in allocated cores, plus each
-    /// device at `busy` as soon as any share of it is held and at `idle` otherwise.
+    /// Power drawn when this much is free: the node's own, in proportion to the held cores or to
+    /// the sockets awake, plus each device at `busy` as soon as any share of it is held and at
+    /// `idle` otherwise.
     #[must_use]
     pub fn draw(&self, free: &Free, classes: &Classes) -> Milliwatts {
         let held = self.cores.saturating_sub(free.cores);
-        let own = self.power.idle + core_power(self, held);
+        let own = self.power.idle + self.core_power(held);
         let device = |(class, left): (&ClassId, &DeviceFree)| {
             let power = classes.get(*class).power;
             if left.share < Milli::WHOLE { power.busy } else { power.idle }
@@ -114,17 +118,38 @@ impl Node {
         let devices = grant.devices.iter().filter(woken);
         let extra =
             |held: &DeviceGrant| classes.get(self.devices[held.device.index()]).power.extra();
-        core_power(self, grant.cores) + devices.map(extra).sum()
+        let held = self.cores.saturating_sub(free.cores);
+        let cores = self.core_power(held + grant.cores).saturating_sub(self.core_power(held));
+        cores + devices.map(extra).sum()
+    }
+
+    /// The least that this many cores can add to the power of the node, whatever else is held.
+    #[must_use]
+    pub fn least_core_power(&self, cores: MilliCores) -> Milliwatts {
+        match cores.0.checked_div(self.socket.0) {
+            None => self.core_power(cores),
+            Some(sockets) => self.socket_power(sockets),
+        }
+    }
+
+    /// The part of the node's extra power that goes with this many held cores.
+    fn core_power(&self, held: MilliCores) -> Milliwatts {
+        if self.socket.is_zero() {
+            return part(self.power.extra(), held.0, self.cores.0);
+        }
+        self.socket_power(held.0.div_ceil(self.socket.0))
+    }
+
+    fn socket_power(&self, awake: u64) -> Milliwatts {
+        part(self.power.extra(), awake, self.cores.0.div_ceil(self.socket.0))
     }
 }
 
-/// The part of a node's extra power that belongs to this many of its cores.
-fn core_power(node: &Node, cores: MilliCores) -> Milliwatts {
-    if node.cores.is_zero() {
-        return Milliwatts::ZERO;
-    }
-    let extra = u128::from(node.power.extra().0) * u128::from(cores.0) / u128::from(node.cores.0);
-    Milliwatts(u64::try_from(extra).unwrap_or(u64::MAX))
+/// A part of a power, rounded down; nothing of nothing.
+fn part(power: Milliwatts, parts: u64, of: u64) -> Milliwatts {
+    let scaled = u128::from(power.0) * u128::from(parts);
+    let part = scaled.checked_div(u128::from(of)).unwrap_or(0);
+    Milliwatts(u64::try_from(part).unwrap_or(u64::MAX))
 }
 
 impl Free {
@@ -182,28 +207,40 @@ pub fn choose_devices(
     request: &DeviceRequest,
     class: ClassId,
 ) -> Option<Vec<DeviceGrant>> {
-    if request.share < Milli::WHOLE && classes.get(class).share == ShareRule::Exclusive {
-        return None;
+    device_choices(node, free, classes, request, class).into_iter().next()
+}
+
+/// Every choice of devices of class `class` for `request` that differs in more than the index of
+/// equal devices, the one of [`choose_devices`] first: for a share one device of each free share
+/// and memory that suffice, the least free first; for whole devices at most one choice.
+#[must_use]
+pub fn device_choices(
+    node: &Node,
+    free: &Free,
+    classes: &Classes,
+    request: &DeviceRequest,
+    class: ClassId,
+) -> Vec<Vec<DeviceGrant>> {
+    let divides = request.share < Milli::WHOLE;
+    if divides && classes.get(class).share == ShareRule::Exclusive {
+        return Vec::new();
     }
-    let suits = |index: usize, left: &DeviceFree| {
-        node.devices[index] == class && left.share >= request.share && left.memory >= request.memory
+    let suits = |(index, left): &(usize, &DeviceFree)| {
+        node.devices[*index] == class
+            && left.share >= request.share
+            && left.memory >= request.memory
     };
-    let candidates = free.devices.iter().enumerate().filter(|(index, left)| suits(*index, left));
-    let wanted = request.count as usize;
-    let chosen: Vec<usize> = if request.share < Milli::WHOLE {
+    let suited = free.devices.iter().enumerate().filter(suits);
+    if divides {
         let mut by_fit: Vec<_> =
-            candidates.map(|(index, left)| (left.share, left.memory, index)).collect();
+            suited.map(|(index, left)| (left.share, left.memory, index)).collect();
         by_fit.sort_unstable();
-        by_fit.into_iter().map(|(_, _, index)| index).take(wanted).collect()
-    } else {
-        candidates.map(|(index, _)| index).take(wanted).collect()
-    };
-    if chosen.len() < wanted {
-        return None;
+        by_fit.dedup_by_key(|(share, memory, _)| (*share, *memory));
+        return by_fit.into_iter().map(|(.., index)| vec![grant_of(index, request)]).collect();
     }
-    let mut grants: Vec<_> = chosen.into_iter().map(|index| grant_of(index, request)).collect();
-    grants.sort_unstable();
-    Some(grants)
+    let wanted = request.count as usize;
+    let chosen: Vec<_> = suited.take(wanted).map(|(index, _)| grant_of(index, request)).collect();
+    if chosen.len() < wanted { Vec::new() } else { vec![chosen] }
 }
 
 fn grant_of(index: usize, request: &DeviceRequest) -> DeviceGrant {

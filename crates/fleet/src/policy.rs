@@ -69,6 +69,10 @@ pub enum Objective {
     Utilisation,
     /// Capacity made unusable for the jobs that arrive here.
     Fragmentation,
+    /// Devices left without the cores and memory that arrive with jobs here.
+    Companion,
+    /// Breaking up a node of which few are as large.
+    Rarity,
     /// Energy caused.
     Energy,
     /// Chance of missing the deadline.
@@ -77,11 +81,24 @@ pub enum Objective {
 
 impl Objective {
     /// How many there are.
-    pub const COUNT: usize = 5;
+    pub const COUNT: usize = 7;
 
     /// Every objective, in the order of vectors of scores.
-    pub const ALL: [Self; Self::COUNT] =
-        [Self::Completion, Self::Utilisation, Self::Fragmentation, Self::Energy, Self::Deadline];
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Completion,
+        Self::Utilisation,
+        Self::Fragmentation,
+        Self::Companion,
+        Self::Rarity,
+        Self::Energy,
+        Self::Deadline,
+    ];
+
+    /// Its position in [`Self::ALL`] and in vectors of scores.
+    #[must_use]
+    pub fn position(self) -> usize {
+        self as usize
+    }
 
     /// The name used in policies.
     #[must_use]
@@ -90,6 +107,8 @@ impl Objective {
             Self::Completion => "completion",
             Self::Utilisation => "utilisation",
             Self::Fragmentation => "fragmentation",
+            Self::Companion => "companion",
+            Self::Rarity => "rarity",
             Self::Energy => "energy",
             Self::Deadline => "deadline",
         }
@@ -152,6 +171,10 @@ pub struct Scale {
     pub utilisation: Milli,
     /// For fragmentation: thousandths of a device.
     pub fragmentation: Milli,
+    /// For companion: thousandths of a device.
+    pub companion: Milli,
+    /// For rarity: a number of nodes, in thousandths.
+    pub rarity: Milli,
     /// For energy.
     pub energy: Millijoules,
     /// For deadline: a probability.

@@ -110,11 +110,24 @@ impl Waiting {
     }
 }
 
-/// The shapes of what has arrived, with how often: what the fleet should stay fit for.
+/// The shapes of what arrives, with how often: what the fleet should stay fit for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mix {
+    /// How it is known.
+    pub source: MixSource,
     /// Distinct shapes, most frequent first, ties by shape.
     pub shapes: Vec<MixShape>,
+}
+
+/// How the mix is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MixSource {
+    /// From what has arrived so far.
+    #[default]
+    Learnt,
+    /// An operator said so.
+    Declared,
 }
 
 /// One shape of the mix.

@@ -82,7 +82,8 @@ fn a_policy_unlike_any_is_answered_with_all() {
     assert_eq!(
         error,
         "error: failed to find the policy \"zzz\": there is no such file, and the policies that \
-         come with the program are default, by-utilisation, round-robin, priority, fair-share\n"
+         come with the program are default, by-utilisation, pack, green, balanced, \
+         round-robin, priority, fair-share\n"
     );
 }
 
@@ -151,7 +152,9 @@ fn a_shown_policy_is_a_valid_file() {
 fn list_shows_every_shipped_policy() {
     let (status, output, _) = run(&["policy", "list"]);
     assert_eq!(status, 0);
-    for name in ["default", "by-utilisation", "round-robin", "priority", "fair-share"] {
+    for name in
+        ["default", "by-utilisation", "pack", "green", "balanced", "round-robin", "fair-share"]
+    {
         assert!(output.lines().any(|line| line.starts_with(&format!("{name} "))), "{output}");
     }
 }
@@ -192,6 +195,8 @@ fn a_policy_in_json_has_the_names_and_units_of_its_file() {
             "completion": "60s",
             "utilisation": 0.1,
             "fragmentation": 1,
+            "companion": 1,
+            "rarity": 10,
             "energy": "200kJ",
             "deadline": 0.05,
         },

@@ -44,7 +44,7 @@ impl Demand {
         policy: &Policy,
         scratch: &mut Scratch,
     ) -> Self {
-        let Scratch { groups, shapes } = scratch;
+        let Scratch { groups, shapes, .. } = scratch;
         let mut paces = Vec::with_capacity(shape.len());
         let mut watts = Vec::with_capacity(shape.len());
         for one in shape.iter() {
@@ -86,6 +86,16 @@ impl Demand {
         let paces = &self.paces[alternative];
         let position = paces.binary_search_by_key(&class, |pace| pace.class);
         paces[position.expect("a class that has room could run it")]
+    }
+
+    /// The alternatives and classes that are not taken yet.
+    pub(crate) fn spared(&self, now: Time) -> Vec<(usize, ClassId)> {
+        let paces = self.paces.iter().enumerate();
+        let all = paces.flat_map(|(alternative, paces)| {
+            paces.iter().map(move |pace| (alternative, pace.class, pace.from))
+        });
+        let spared = all.filter(|(.., from)| *from > now);
+        spared.map(|(alternative, class, _)| (alternative, class)).collect()
     }
 
     /// Why nothing is taken though `offered` is the fastest that has room.

@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fleet::explanation::{
-    Constraint, Explanation, FellOut, Reason, StillWaiting, Tally, TierInForce,
-};
+use fleet::explanation::{Explanation, Reason, StillWaiting, Tally, TierInForce};
 use fleet::{Snapshot, Time};
 
 use crate::Scratch;
+use crate::dice::Dice;
+use crate::groups::Groups;
 use crate::search::{Found, Left};
-use crate::shapes::{JobShape, Options};
+use crate::shapes::{JobShape, ShapeId, Shapes};
 
 pub(crate) fn explain(
     snapshot: &Snapshot,
@@ -22,11 +22,11 @@ pub(crate) fn explain(
     scratch: &mut Scratch,
 ) -> Explanation {
     let effort = Arc::new(Reason::Effort);
-    let mut full: BTreeMap<JobShape, Arc<Reason>> = BTreeMap::new();
+    let Scratch { groups, shapes, reasons, .. } = &mut *scratch;
+    reasons.sync(groups, shapes);
     let mut waiting = Vec::with_capacity(found.left.len());
     for left in &found.left {
-        let reason =
-            if left.unseen { Arc::clone(&effort) } else { reason(left, found, &mut full, scratch) };
+        let reason = if left.unseen { Arc::clone(&effort) } else { reason(left, found, scratch) };
         waiting.push(StillWaiting { job: left.waiting.job.id, tasks: left.tasks, reason });
     }
     assert!(waiting.is_sorted_by(|one, next| one.job < next.job), "each job has one reason");
@@ -48,49 +48,49 @@ pub(crate) fn wake(explanation: &Explanation) -> Option<Time> {
     explanation.waiting.iter().filter_map(until).min()
 }
 
-fn reason(
-    left: &Left<'_>,
-    found: &Found<'_>,
-    full: &mut BTreeMap<JobShape, Arc<Reason>>,
-    scratch: &mut Scratch,
-) -> Arc<Reason> {
+/// Reasons for want of room, by shape of job; kept while no group changes.
+#[derive(Debug, Default)]
+pub(crate) struct Reasons {
+    /// Changes of groups and numbering of shapes that they hold for.
+    holds_for: (u64, u64),
+    no_room: BTreeMap<JobShape, Arc<Reason>>,
+}
+
+impl Reasons {
+    /// Forgets what no longer holds.
+    pub(crate) fn sync(&mut self, groups: &Groups, shapes: &Shapes) {
+        let now = (groups.log.end(), shapes.epoch);
+        if self.holds_for != now {
+            self.holds_for = now;
+            self.no_room.clear();
+        }
+    }
+}
+
+fn reason(left: &Left<'_>, found: &Found<'_>, scratch: &mut Scratch) -> Arc<Reason> {
     let job = &left.waiting.job;
     let shape = scratch.shapes.of(job);
-    if let Some(known) = full.get(&shape) {
+    if let Some(known) = scratch.reasons.no_room.get(&shape) {
         return Arc::clone(known);
     }
-    let weighed = found.weigher.weigh(job, &shape, found.rotation, scratch);
+    let dice = &mut Dice::none();
+    let weighed = found.weigher.weigh(left.waiting, &shape, found.rotation, dice, scratch);
     assert!(weighed.best.is_none(), "a job that could start does not wait");
     match weighed.patience {
         Some(patience) => Arc::new(Reason::Patience(patience)),
         None => {
             let reason = Arc::new(Reason::NoRoom(tallies(&shape, scratch)));
-            full.insert(shape, Arc::clone(&reason));
+            scratch.reasons.no_room.insert(shape, Arc::clone(&reason));
             reason
         }
     }
 }
 
-fn tallies(shape: &JobShape, scratch: &mut Scratch) -> Vec<Tally> {
-    let Scratch { groups, shapes } = scratch;
-    let mut tallies = Vec::with_capacity(shape.len());
-    for (alternative, one) in shape.iter().enumerate() {
-        let mut fell_out: BTreeMap<Constraint, FellOut> = BTreeMap::new();
-        for (id, group) in groups.iter() {
-            let Options::Lacks(misfit) = shapes.options(*one, id, group) else {
-                unreachable!("a job for which there is no room fits nowhere")
-            };
-            let tally = fell_out.entry(misfit.constraint).or_insert(FellOut {
-                constraint: misfit.constraint,
-                nodes: 0,
-                asked: misfit.asked,
-                best: 0,
-            });
-            tally.nodes += group.count();
-            tally.best = tally.best.max(misfit.best);
-        }
-        let alternative = u16::try_from(alternative).expect("a job has few alternatives");
-        tallies.push(Tally { alternative, fell_out: fell_out.into_values().collect() });
-    }
-    tallies
+fn tallies(shape: &JobShape, scratch: &Scratch) -> Vec<Tally> {
+    let Scratch { groups, shapes, .. } = scratch;
+    let tally = |(alternative, one): (u16, &ShapeId)| {
+        let fell_out = shapes.fell_out(*one, groups);
+        Tally { alternative, fell_out }
+    };
+    (0..=u16::MAX).zip(shape.iter()).map(tally).collect()
 }

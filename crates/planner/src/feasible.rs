@@ -13,10 +13,13 @@ use fleet::{
     Alternative, ClassId, Classes, DeviceGrant, DeviceRequest, Free, Milli, Node, ShareRule, node,
 };
 
+use crate::groups::Glance;
+
 /// Whether one group of equal nodes can take one task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It can, in these ways: one for each class of devices that would do, ascending.
+    /// It can, in these ways, ascending by class: one for each class of devices that would do or,
+    /// where that is asked for, for each choice of devices that differs.
     Fits(Vec<Way>),
     /// It cannot.
     Lacks(Misfit),
@@ -29,6 +32,15 @@ pub(crate) struct Way {
     pub(crate) class: ClassId,
     /// The devices.
     pub(crate) devices: Vec<DeviceGrant>,
+}
+
+/// Which ways are told of those that differ only in the devices that are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Devices {
+    /// Those of the local rule, [`node::choose_devices`].
+    ByRule,
+    /// Every choice, that of the local rule first.
+    Every,
 }
 
 /// The first constraint that is not met.
@@ -46,6 +58,7 @@ pub(crate) fn judge(
     up: bool,
     free: &Free,
     classes: &Classes,
+    devices: Devices,
 ) -> Verdict {
     if !up {
         return Verdict::Lacks(refused(Constraint::Up));
@@ -56,7 +69,54 @@ pub(crate) fn judge(
     }
     match &alternative.request.devices {
         None => judge_cores(alternative, node, free, classes),
-        Some(request) => judge_devices(alternative, request, node, free, classes),
+        Some(request) => judge_devices((alternative, request), node, free, classes, devices),
+    }
+}
+
+/// What is known about an alternative on a make whatever is free there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It could not run even on an empty node.
+    Never(Misfit),
+    /// It has room where cores, memory and a [`Glance`] at the devices suffice.
+    AtAGlance,
+    /// It takes a full look.
+    ByLook,
+}
+
+/// Judges one alternative on a make.
+pub(crate) fn stand(
+    alternative: &Alternative,
+    node: &Node,
+    is_uniform: bool,
+    classes: &Classes,
+) -> Standing {
+    let empty = node.capacity(classes);
+    match judge(alternative, node, true, &empty, classes, Devices::ByRule) {
+        Verdict::Lacks(misfit) => Standing::Never(misfit),
+        Verdict::Fits(_) => match &alternative.request.devices {
+            None => Standing::AtAGlance,
+            Some(request) if is_uniform && request.memory.is_zero() => Standing::AtAGlance,
+            Some(_) => Standing::ByLook,
+        },
+    }
+}
+
+/// What is missing at a glance: the same misfit as by a full look, where the standing is
+/// [`Standing::AtAGlance`] and the node is up.
+pub(crate) fn glance_misfit(
+    alternative: &Alternative,
+    free: &Free,
+    glance: Glance,
+) -> Option<Misfit> {
+    if let Some(misfit) = free_misfit(alternative, free) {
+        return Some(misfit);
+    }
+    let request = alternative.request.devices.as_ref()?;
+    if request.share < Milli::WHOLE {
+        short(Constraint::FreeShare, u64::from(request.share.0), u64::from(glance.share))
+    } else {
+        short(Constraint::FreeDevices, u64::from(request.count), u64::from(glance.whole))
     }
 }
 
@@ -71,11 +131,11 @@ fn judge_cores(alternative: &Alternative, node: &Node, free: &Free, classes: &Cl
 }
 
 fn judge_devices(
-    alternative: &Alternative,
-    request: &DeviceRequest,
+    (alternative, request): (&Alternative, &DeviceRequest),
     node: &Node,
     free: &Free,
     classes: &Classes,
+    devices: Devices,
 ) -> Verdict {
     let mut ways = Vec::new();
     let mut misfits = Vec::new();
@@ -89,9 +149,10 @@ fn judge_devices(
         match misfit {
             Some(misfit) => misfits.push((class, misfit)),
             None => {
-                let devices = node::choose_devices(node, free, classes, request, class)
-                    .expect("every device constraint of the class is met");
-                ways.push(Way { class, devices });
+                let mut choices = node::device_choices(node, free, classes, request, class);
+                assert!(!choices.is_empty(), "every device constraint of the class is met");
+                choices.truncate(if devices == Devices::ByRule { 1 } else { usize::MAX });
+                ways.extend(choices.into_iter().map(|devices| Way { class, devices }));
             }
         }
     }
@@ -181,6 +242,6 @@ fn short(constraint: Constraint, asked: u64, best: u64) -> Option<Misfit> {
     (best < asked).then_some(Misfit { constraint, asked, best })
 }
 
-fn refused(constraint: Constraint) -> Misfit {
+pub(crate) fn refused(constraint: Constraint) -> Misfit {
     Misfit { constraint, asked: 1, best: 0 }
 }

@@ -2,21 +2,29 @@
 //!
 //! Nodes of equal make and equal state are interchangeable, so a choice is
 //! judged once per group and the lowest id of the group is taken. A group
-//! keeps its slot while it has nodes; a slot that is used again gets a new
-//! stamp, by which whoever remembers something about it knows that it is
-//! another group now.
+//! keeps its slot while it has nodes. Whenever the state in a slot changes it
+//! gets a new stamp, by which whoever remembers something about it knows that
+//! it is another group now, and the slot is written to a log, by which whoever
+//! remembers something about all groups looks only at what changed.
+
+mod log;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use fleet::device::Power;
 use fleet::{
     Bytes, ClassId, Classes, Free, Grant, MilliCores, Node, NodeEntry, NodeId, Serial, Snapshot,
 };
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+
+use log::Log;
 
 /// The position of a group among all groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct GroupId(u32);
+pub(crate) struct GroupId(pub(crate) u32);
 
 impl GroupId {
     pub(crate) fn index(self) -> usize {
@@ -25,20 +33,31 @@ impl GroupId {
 }
 
 /// The position of a make among all makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct MakeId(u32);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct MakeId(pub(crate) u32);
 
 /// Nodes that are equal in everything that a decision can depend on, but for their id.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// Distinguishes this group from an earlier one in the same slot. Never zero.
+    /// Distinguishes this state from every other that is or was in the slot. Never zero.
     pub(crate) stamp: u64,
+    pub(crate) make: MakeId,
     /// Any one of the equal nodes, for what does not change.
     pub(crate) node: Arc<Node>,
     pub(crate) up: bool,
     pub(crate) free: Free,
     pub(crate) nodes: BTreeSet<NodeId>,
-    key: (MakeId, bool, Free),
+    /// What is free of its devices, at a glance; `None` where they are not all of one class.
+    pub(crate) glance: Option<Glance>,
+}
+
+/// What is free of devices that are all of one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Glance {
+    /// The largest free share, in thousandths.
+    pub(crate) share: u32,
+    /// How many are wholly free.
+    pub(crate) whole: u32,
 }
 
 impl Group {
@@ -54,27 +73,43 @@ impl Group {
 }
 
 /// What makes two nodes the same make: all but id and name.
-type MakeKey = (ClassId, MilliCores, Bytes, Vec<ClassId>, BTreeMap<String, String>, Power);
+type MakeKey =
+    (ClassId, MilliCores, Bytes, Vec<ClassId>, BTreeMap<String, String>, (Power, MilliCores));
+
+/// Nodes of one make.
+#[derive(Debug)]
+struct Make {
+    /// Any one of them.
+    node: Arc<Node>,
+    /// Whether their devices are all of one class.
+    is_uniform: bool,
+    /// How many are up.
+    up: u32,
+}
 
 /// All groups of a fleet.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     serial: Option<Serial>,
     classes: Arc<Classes>,
-    makes: BTreeMap<MakeKey, MakeId>,
-    /// For each make any one node of it, and how many nodes of it are up.
-    make_nodes: Vec<(Arc<Node>, u32)>,
-    /// Grows when the set of makes that are up changes.
+    make_ids: BTreeMap<MakeKey, MakeId>,
+    makes: Vec<Make>,
+    /// Grows when the number of nodes of a make that are up changes.
     pub(crate) makes_version: u64,
     make_of: Vec<(Arc<Node>, MakeId)>,
     slots: Vec<Option<Group>>,
     vacant: BTreeSet<GroupId>,
-    by_key: BTreeMap<(MakeId, bool, Free), GroupId>,
+    /// Slots by the hash of make and state; only ever asked, never walked through.
+    by_state: HashTable<GroupId>,
     group_of: Vec<GroupId>,
-    live: BTreeSet<GroupId>,
     stamps: u64,
+    /// Grows when makes are numbered anew.
+    pub(crate) epoch: u64,
+    pub(crate) log: Log,
     /// Nodes that the last plan changed here and the world may not have.
-    planned: BTreeSet<NodeId>,
+    planned: Vec<NodeId>,
+    /// Room for one state, to be used again.
+    spare: Free,
 }
 
 impl Groups {
@@ -84,14 +119,18 @@ impl Groups {
         let same_fleet = self.group_of.len() == snapshot.nodes.len()
             && (Arc::ptr_eq(&self.classes, &snapshot.classes) || self.classes == snapshot.classes);
         if follows && same_fleet {
-            let planned = std::mem::take(&mut self.planned);
+            let mut planned = std::mem::take(&mut self.planned);
             for id in planned.iter().chain(&snapshot.changes.nodes) {
                 self.put(*id, snapshot.node(*id));
             }
+            planned.clear();
+            self.planned = planned;
         } else {
-            let stamps = self.stamps;
-            let makes_version = self.makes_version + 1;
-            *self = Self { stamps, makes_version, ..Self::default() };
+            let mut log = std::mem::take(&mut self.log);
+            log.forget();
+            let (stamps, makes_version, epoch) =
+                (self.stamps, self.makes_version + 1, self.epoch + 1);
+            *self = Self { stamps, makes_version, epoch, log, ..Self::default() };
             self.classes = Arc::clone(&snapshot.classes);
             for entry in snapshot.nodes.iter() {
                 self.put(entry.node.id, entry);
@@ -103,65 +142,87 @@ impl Groups {
 
     /// The groups, in no order that a decision may depend on.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (GroupId, &Group)> {
-        self.live.iter().map(|id| (*id, self.get(*id)))
+        let groups = (0..).zip(&self.slots);
+        groups.filter_map(|(slot, group)| group.as_ref().map(|group| (GroupId(slot), group)))
+    }
+
+    /// The group in a slot, if there is one.
+    pub(crate) fn find(&self, id: GroupId) -> Option<&Group> {
+        self.slots[id.index()].as_ref()
     }
 
     pub(crate) fn get(&self, id: GroupId) -> &Group {
-        self.slots[id.index()].as_ref().expect("a live group")
+        self.find(id).expect("a live group")
     }
 
     /// How many groups there are.
     pub(crate) fn count(&self) -> u64 {
-        self.live.len() as u64
+        (self.slots.len() - self.vacant.len()) as u64
     }
 
-    /// How many slots there are or were: one more than the largest position of a group.
+    /// How many slots there are: one more than the largest position of a group.
     pub(crate) fn slots(&self) -> usize {
         self.slots.len()
     }
 
+    /// How many makes there are or were.
+    pub(crate) fn makes(&self) -> usize {
+        self.makes.len()
+    }
+
     /// One node of each make of which at least one is up.
     pub(crate) fn makes_up(&self) -> impl Iterator<Item = &Arc<Node>> {
-        self.make_nodes.iter().filter(|(_, up)| *up > 0).map(|(node, _)| node)
+        self.makes.iter().filter(|make| make.up > 0).map(|make| &make.node)
+    }
+
+    /// How rare nodes of each make are: nodes that are up ÷ those of them that have at least as
+    /// many cores, as much memory and as many devices.
+    pub(crate) fn rarities(&self) -> Vec<f64> {
+        let all: u32 = self.makes.iter().map(|make| make.up).sum();
+        let size = |node: &Node| (node.cores, node.memory, node.devices.len());
+        let as_large = |make: &Make| {
+            let (cores, memory, devices) = size(&make.node);
+            let others = self.makes.iter().filter(move |other| {
+                let other = size(&other.node);
+                other.0 >= cores && other.1 >= memory && other.2 >= devices
+            });
+            others.map(|other| other.up).sum::<u32>()
+        };
+        self.makes.iter().map(|make| f64::from(all) / f64::from(as_large(make).max(1))).collect()
     }
 
     /// Takes what a planned run gets.
     pub(crate) fn take(&mut self, id: NodeId, grant: &Grant) {
-        let group = self.get(self.group_of[id.index()]);
-        let mut free = group.free.clone();
-        let (make, up, _) = group.key;
+        let group = self.slots[self.group_of[id.index()].index()].as_ref();
+        let group = group.expect("a node's group is live");
+        let (make, up) = (group.make, group.up);
+        let mut free = std::mem::take(&mut self.spare);
+        copy(&mut free, &group.free);
         free.take(grant);
-        self.planned.insert(id);
-        self.move_to(id, (make, up, free));
+        self.planned.push(id);
+        self.move_to(id, make, up, free);
     }
 
     fn put(&mut self, id: NodeId, entry: &NodeEntry) {
         let make = self.make(id, &entry.node);
-        let old = self.group_of.get(id.index()).map(|group| self.get(*group).key.clone());
-        let key = (make, entry.up, entry.free.clone());
-        if old.as_ref() == Some(&key) {
+        let old = self.group_of.get(id.index()).map(|group| self.get(*group));
+        if old.is_some_and(|old| (old.make, old.up) == (make, entry.up) && old.free == entry.free) {
             return;
         }
-        let was_up = old.filter(|(_, up, _)| *up).map(|(make, ..)| make);
+        let was_up = old.filter(|old| old.up).map(|old| old.make);
         let is_up = entry.up.then_some(make);
         if was_up != is_up {
             if let Some(make) = is_up {
-                self.count_up(make, true);
+                self.makes[make.0 as usize].up += 1;
             }
             if let Some(make) = was_up {
-                self.count_up(make, false);
+                self.makes[make.0 as usize].up -= 1;
             }
-        }
-        self.move_to(id, key);
-    }
-
-    fn count_up(&mut self, make: MakeId, more: bool) {
-        let up = &mut self.make_nodes[make.0 as usize].1;
-        let before = *up;
-        *up = if more { before + 1 } else { before - 1 };
-        if (before == 0) != (*up == 0) {
             self.makes_version += 1;
         }
+        let mut free = std::mem::take(&mut self.spare);
+        copy(&mut free, &entry.free);
+        self.move_to(id, make, entry.up, free);
     }
 
     fn make(&mut self, id: NodeId, node: &Arc<Node>) -> MakeId {
@@ -176,12 +237,13 @@ impl Groups {
             node.memory,
             node.devices.clone(),
             node.labels.clone(),
-            node.power,
+            (node.power, node.socket),
         );
-        let next = MakeId(u32::try_from(self.make_nodes.len()).expect("fewer than 2^32 makes"));
-        let make = *self.makes.entry(key).or_insert(next);
+        let next = MakeId(u32::try_from(self.makes.len()).expect("fewer than 2^32 makes"));
+        let make = *self.make_ids.entry(key).or_insert(next);
         if make == next {
-            self.make_nodes.push((Arc::clone(node), 0));
+            let is_uniform = node.devices.iter().all(|class| *class == node.devices[0]);
+            self.makes.push(Make { node: Arc::clone(node), is_uniform, up: 0 });
         }
         let entry = (Arc::clone(node), make);
         match self.make_of.get_mut(id.index()) {
@@ -191,42 +253,90 @@ impl Groups {
         make
     }
 
-    fn move_to(&mut self, id: NodeId, key: (MakeId, bool, Free)) {
-        if let Some(old) = self.group_of.get(id.index()).copied() {
-            self.leave(id, old);
-        }
-        let group = self.group_for(key);
+    fn move_to(&mut self, id: NodeId, make: MakeId, up: bool, free: Free) {
+        let old = self.group_of.get(id.index()).copied();
+        let hash = hash(make, up, &free);
+        let known = self.by_state.find(hash, |slot| {
+            let group = self.get(*slot);
+            group.make == make && group.up == up && group.free == free
+        });
+        let known = known.copied();
+        let alone = old.filter(|old| self.get(*old).nodes.len() == 1);
+        let group = match (known, alone) {
+            // Who takes nothing stays where it is.
+            (Some(known), _) if old == Some(known) => {
+                self.spare = free;
+                return;
+            }
+            (Some(known), _) => {
+                self.spare = free;
+                self.leave(id, old);
+                known
+            }
+            (None, Some(alone)) => {
+                self.change(alone, hash, (make, up, free));
+                return;
+            }
+            (None, None) => {
+                self.leave(id, old);
+                self.open(hash, (make, up, free))
+            }
+        };
         self.slots[group.index()].as_mut().expect("just made sure of").nodes.insert(id);
+        self.log.push(group);
         match self.group_of.get_mut(id.index()) {
             Some(known) => *known = group,
             None => self.group_of.push(group),
         }
     }
 
-    fn leave(&mut self, id: NodeId, old: GroupId) {
-        let slot = &mut self.slots[old.index()];
-        let group = slot.as_mut().expect("a node's group is live");
+    /// Takes a node out of its group, and the group away with its last node.
+    fn leave(&mut self, id: NodeId, old: Option<GroupId>) {
+        let Some(old) = old else { return };
+        self.log.push(old);
+        let group = self.slots[old.index()].as_mut().expect("a node's group is live");
         group.nodes.remove(&id);
         if group.nodes.is_empty() {
-            self.by_key.remove(&group.key);
-            *slot = None;
-            self.live.remove(&old);
+            let hash = hash(group.make, group.up, &group.free);
+            if let Ok(entry) = self.by_state.find_entry(hash, |slot| *slot == old) {
+                entry.remove();
+            }
+            self.slots[old.index()] = None;
             self.vacant.insert(old);
         }
     }
 
-    fn group_for(&mut self, key: (MakeId, bool, Free)) -> GroupId {
-        if let Some(id) = self.by_key.get(&key) {
-            return *id;
-        }
+    /// Gives a group of one node another state, in its slot.
+    fn change(&mut self, id: GroupId, new_hash: u64, (make, up, free): (MakeId, bool, Free)) {
         self.stamps += 1;
+        let group = self.slots[id.index()].as_mut().expect("a live group");
+        let old_hash = hash(group.make, group.up, &group.free);
+        if let Ok(entry) = self.by_state.find_entry(old_hash, |slot| *slot == id) {
+            entry.remove();
+        }
+        if group.make != make {
+            group.node = Arc::clone(&self.makes[make.0 as usize].node);
+        }
+        group.stamp = self.stamps;
+        (group.make, group.up) = (make, up);
+        self.spare = std::mem::replace(&mut group.free, free);
+        group.glance = self.makes[make.0 as usize].is_uniform.then(|| glance(&group.free));
+        self.log.push(id);
+        self.insert_hash(new_hash, id);
+    }
+
+    /// Opens a group without nodes.
+    fn open(&mut self, hash: u64, (make, up, free): (MakeId, bool, Free)) -> GroupId {
+        self.stamps += 1;
+        let known = &self.makes[make.0 as usize];
         let group = Group {
             stamp: self.stamps,
-            node: Arc::clone(&self.make_nodes[key.0.0 as usize].0),
-            up: key.1,
-            free: key.2.clone(),
+            make,
+            node: Arc::clone(&known.node),
+            up,
+            glance: known.is_uniform.then(|| glance(&free)),
+            free,
             nodes: BTreeSet::new(),
-            key: key.clone(),
         };
         let id = match self.vacant.pop_first() {
             Some(id) => {
@@ -238,8 +348,42 @@ impl Groups {
                 GroupId(u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 groups"))
             }
         };
-        self.by_key.insert(key, id);
-        self.live.insert(id);
+        self.insert_hash(hash, id);
         id
     }
+
+    fn insert_hash(&mut self, new_hash: u64, id: GroupId) {
+        let slots = &self.slots;
+        self.by_state.insert_unique(new_hash, id, |slot| {
+            let group = slots[slot.index()].as_ref().expect("a live group");
+            hash(group.make, group.up, &group.free)
+        });
+    }
+}
+
+fn copy(to: &mut Free, from: &Free) {
+    (to.cores, to.memory) = (from.cores, from.memory);
+    to.devices.clone_from(&from.devices);
+}
+
+fn glance(free: &Free) -> Glance {
+    let shares = || free.devices.iter().map(|left| left.share);
+    let whole = shares().filter(|share| *share == fleet::Milli::WHOLE).count();
+    Glance {
+        share: shares().max().map_or(0, |share| share.0),
+        whole: u32::try_from(whole).expect("a node has few devices"),
+    }
+}
+
+fn hash(make: MakeId, up: bool, free: &Free) -> u64 {
+    let mut hasher = FxHasher::default();
+    make.hash(&mut hasher);
+    up.hash(&mut hasher);
+    hasher.write_u64(free.cores.0);
+    hasher.write_u64(free.memory.0);
+    for left in &free.devices {
+        hasher.write_u32(left.share.0);
+        hasher.write_u64(left.memory.0);
+    }
+    hasher.finish()
 }

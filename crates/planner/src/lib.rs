@@ -1,7 +1,8 @@
 //! The decision: a snapshot and a policy in, a plan and an explanation out.
 //!
-//! [`plan`] is a function. It reads no clock, draws no dice, waits for nothing
-//! and remembers nothing; [`Scratch`] may make it cheaper and never different.
+//! [`plan`] is a function. It reads no clock, waits for nothing, remembers
+//! nothing and draws only from the seed that it is given; [`Scratch`] may make
+//! it cheaper and never different.
 //! The passes, in this order and under these names everywhere: **reconcile**
 //! (keep, stop, place) → **feasible** (hard rules, with reasons) → **score**
 //! (one vector per choice) → **search** → **explain**.
@@ -17,13 +18,17 @@ mod feasible;
 mod groups;
 mod shapes;
 pub mod objective;
+mod effects;
 mod score;
 mod demand;
+mod ranking;
+mod dice;
 mod weigh;
 mod search;
 mod round;
 mod explain;
 
+use fleet::explanation::TierInForce;
 use fleet::snapshot::Memory;
 use fleet::{Decision, Plan, Policy, Snapshot};
 
@@ -32,20 +37,48 @@ use fleet::{Decision, Plan, Policy, Snapshot};
 pub struct Effort {
     /// Most steps.
     pub steps: u64,
+    /// How one of several nodes with the best score is found: drawn from this seed and the
+    /// snapshot's serial, or, where there is none, the one with the lowest id.
+    pub seed: Option<u64>,
 }
 
 impl Effort {
     /// Enough for some thousand placements on some thousand unlike nodes.
-    pub const DEFAULT: Self = Self { steps: 50_000_000 };
+    pub const DEFAULT: Self = Self { steps: 50_000_000, seed: None };
 }
 
-/// A cache that makes plans cheaper and never different: groups of equal nodes, and what is known
-/// about each shape of job on each group. Give the same one to every plan for one ledger, and to no
-/// other: it follows the changes that snapshots name.
+/// A cache that makes plans cheaper and never different: groups of equal nodes, where each shape of
+/// job has room, what its choices do, and a ranking of them. Give the same one to every plan for
+/// one ledger, and to no other: it follows the changes that snapshots name.
 #[derive(Debug, Default)]
 pub struct Scratch {
     groups: groups::Groups,
     shapes: shapes::Shapes,
+    appraiser: effects::Appraiser,
+    rankings: ranking::Rankings,
+    reasons: explain::Reasons,
+}
+
+impl Scratch {
+    /// How many pairs of a shape and a group were looked at so far, each time anew: what the plans
+    /// really cost with this cache. Where a group had room for the shape the effects on it were
+    /// worked out too, which is the larger part of the cost; these are counted once more.
+    #[must_use]
+    pub fn looks(&self) -> u64 {
+        self.shapes.judged + self.appraiser.worked_out
+    }
+
+    fn sync(&mut self, snapshot: &Snapshot, policy: &Policy, tiers: &[TierInForce]) {
+        self.groups.sync(snapshot);
+        self.shapes.sync(snapshot, &self.groups);
+        self.appraiser.sync(snapshot, &self.groups, &self.shapes, tiers);
+        self.rankings.sync(ranking::Basis {
+            tiers: tiers.to_vec(),
+            scale: policy.scale,
+            effects: self.appraiser.version,
+            shapes: self.shapes.epoch,
+        });
+    }
 }
 
 /// Decides what to start and what to stop, and says why.
@@ -57,9 +90,8 @@ pub fn plan(
     scratch: &mut Scratch,
 ) -> Decision {
     let agenda = reconcile::reconcile(snapshot);
-    scratch.groups.sync(snapshot);
-    scratch.shapes.sync(snapshot, &scratch.groups);
     let tiers = score::tiers_in_force(snapshot, policy);
+    scratch.sync(snapshot, policy, &tiers);
     let found = search::search(&agenda, snapshot, policy, &tiers, effort, scratch);
     let explanation = explain::explain(snapshot, &tiers, &found, scratch);
     let changes = !found.placements.is_empty() || !agenda.stops.is_empty();

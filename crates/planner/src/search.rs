@@ -2,18 +2,22 @@
 //!
 //! What does not fit is passed over and the next job is looked at. A shape
 //! that found no room is not looked at again in the same plan, because room
-//! only shrinks. Every alternative weighed on every group of equal nodes is one
-//! step, counted alike whether or not the answer was remembered; when the next
-//! job would pass the effort, it and all after it wait, and go first in the
-//! next plan.
+//! only shrinks. Every alternative weighed on a group of equal nodes is one
+//! step: on every group when a kind of job is first looked at in the plan, and
+//! from then on, where its choices are ranked, on the groups only that the
+//! plan has changed since. What earlier plans remembered makes no difference.
+//! When the next job would pass the effort, it and all after it wait, and go
+//! first in the next plan.
 
 use std::collections::{BTreeMap, BTreeSet, btree_map};
 use std::ops::Range;
 
 use fleet::explanation::{Choice as Chosen, RunnerUp, Score, TierInForce};
+use fleet::policy::Pick;
 use fleet::snapshot::{Amounts, Waiting};
-use fleet::{Attempt, JobId, NodeId, Placement, Policy, RunId, Snapshot, TaskIndex};
+use fleet::{Attempt, Job, JobId, NodeId, Placement, Policy, RunId, Snapshot, TaskIndex, Work};
 
+use crate::dice::Dice;
 use crate::queue::Queue;
 use crate::reconcile::Agenda;
 use crate::shapes::JobShape;
@@ -52,6 +56,8 @@ pub(crate) fn search<'a>(
         full: BTreeSet::new(),
         placed: BTreeMap::new(),
         unseen: BTreeSet::new(),
+        looked: BTreeMap::new(),
+        dice: Dice::new(effort, snapshot),
         spent: false,
         found: Found {
             placements: Vec::new(),
@@ -79,6 +85,9 @@ struct Search<'a> {
     full: BTreeSet<JobShape>,
     placed: BTreeMap<JobId, Progress<'a>>,
     unseen: BTreeSet<JobId>,
+    /// How many tasks were placed when a kind of job was last looked at.
+    looked: BTreeMap<(JobShape, Option<Work>), usize>,
+    dice: Dice,
     /// Whether the effort ran out.
     spent: bool,
     found: Found<'a>,
@@ -115,7 +124,7 @@ impl<'a> Search<'a> {
             self.queue.drop_front();
             return;
         }
-        let steps = shape.len() as u64 * scratch.groups.count();
+        let steps = shape.len() as u64 * self.groups_to_weigh(job, &shape, scratch);
         self.spent |= steps > effort.steps - self.found.steps;
         if self.spent {
             self.unseen.insert(job.id);
@@ -123,13 +132,31 @@ impl<'a> Search<'a> {
             return;
         }
         self.found.steps += steps;
-        let mut weighed = self.found.weigher.weigh(job, &shape, self.found.rotation, scratch);
+        self.looked.insert((JobShape::clone(&shape), job.work), self.found.placements.len());
+        let rotation = self.found.rotation;
+        let dice = &mut self.dice;
+        let mut weighed = self.found.weigher.weigh(waiting, &shape, rotation, dice, scratch);
         if weighed.nodes == 0 {
             self.full.insert(shape);
         }
         match weighed.best.take() {
             Some(best) => self.place(waiting, best, &weighed, scratch),
             None => self.queue.drop_front(),
+        }
+    }
+
+    /// On how many groups the job must be weighed that were not weighed for its kind already.
+    fn groups_to_weigh(&self, job: &Job, shape: &JobShape, scratch: &Scratch) -> u64 {
+        let all = scratch.groups.count();
+        let weigher = &self.found.weigher;
+        let is_ranked = weigher.policy.pick == Pick::Weighted && !weigher.is_timed(job);
+        match self.looked.get(&(JobShape::clone(shape), job.work)) {
+            // A placement changes two groups: the one that a node leaves and the one it enters.
+            Some(placed) if is_ranked => {
+                let changed = 2 * (self.found.placements.len() - placed) as u64;
+                changed.clamp(1, all.max(1))
+            }
+            _ => all,
         }
     }
 

@@ -1,29 +1,32 @@
 //! What is known about each shape of job, on each group of nodes.
 //!
-//! A shape is one alternative with everything in it. Verdicts and costs that
-//! depend only on shape and group are worked out once and kept for as long as
-//! the group is the same one (its stamp), and the mix of arrivals too where
-//! they depend on it. Everything here can be forgotten without changing a plan.
+//! A shape is one alternative with everything in it. Where it has room depends
+//! only on shape and group: it is worked out once, and again for those groups
+//! only that changed. What a choice does to its node depends on the arriving
+//! mix and on which objectives are weighed too. Everything here can be
+//! forgotten without changing a plan.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fleet::snapshot::Mix;
-use fleet::{
-    Alternative, ClassId, Classes, Grant, Job, JobId, Milli, Milliwatts, ShareRule, Snapshot,
-};
+use fleet::explanation::{Constraint, FellOut};
+use fleet::{Alternative, ClassId, Classes, Job, JobId, Milli, Milliwatts, ShareRule, Snapshot};
 
-use crate::feasible::{self, Verdict, Way};
+use crate::feasible::{self, Devices, Misfit, Standing, Verdict};
 use crate::groups::{Group, GroupId, Groups};
-use crate::objective::{fragmentation, utilisation};
 
-/// The most entries kept, over all shapes; at about 100 bytes each. Past it everything is
-/// forgotten.
-const ENTRIES_MAX: usize = 2_000_000;
+/// The most entries kept, over all shapes; of 24 bytes each. Past it everything is forgotten.
+const ENTRIES_MAX: usize = 16_000_000;
 
 /// The position of a shape among all shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ShapeId(u32);
+
+impl ShapeId {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// The shapes of a job's alternatives, in order.
 pub(crate) type JobShape = Arc<[ShapeId]>;
@@ -32,55 +35,39 @@ pub(crate) type JobShape = Arc<[ShapeId]>;
 #[derive(Debug, Default)]
 pub(crate) struct Shapes {
     classes: Arc<Classes>,
-    mix: Arc<Mix>,
-    mix_stamp: u64,
     ids: BTreeMap<Alternative, ShapeId>,
     tables: Vec<Table>,
     of_job: BTreeMap<JobId, (Arc<Vec<Alternative>>, JobShape)>,
-    /// Unusable capacity of each group: the group's stamp, the mix's stamp, thousandths of a
-    /// device.
-    unusable: Vec<(u64, u64, f64)>,
+    /// Grows when shapes are numbered anew.
+    pub(crate) epoch: u64,
+    /// How many pairs of shape and group were judged.
+    pub(crate) judged: u64,
 }
 
 /// What is known about one shape.
 #[derive(Debug)]
 struct Table {
     alternative: Alternative,
+    /// How many changes of groups it has seen.
+    cursor: u64,
     /// By the slot of the group.
     entries: Vec<Entry>,
+    /// How many nodes have room.
+    roomy: u32,
+    /// By make, in the numbering of this epoch.
+    standings: Vec<Option<Standing>>,
+    epoch: u64,
     /// The version of the makes that it holds for, and where the shape could run at all.
     prospects: Option<(u64, Arc<Prospects>)>,
 }
 
 /// What is known about one shape on one group.
-#[derive(Debug, Default)]
-pub(crate) struct Entry {
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
     stamp: u64,
-    mix_stamp: u64,
-    pub(crate) options: Options,
-}
-
-/// What a group offers a shape.
-#[derive(Debug)]
-pub(crate) enum Options {
-    Lacks(feasible::Misfit),
-    Fits(Vec<Choosable>),
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self::Fits(Vec::new())
-    }
-}
-
-/// One way to take a task, with what it costs.
-#[derive(Debug)]
-pub(crate) struct Choosable {
-    pub(crate) class: ClassId,
-    pub(crate) grant: Grant,
-    pub(crate) added_watts: f64,
-    pub(crate) stranded: f64,
-    pub(crate) capacity_lost: f64,
+    nodes: u32,
+    lacks: Option<Constraint>,
+    best: u64,
 }
 
 /// Where a shape could run if everything were free.
@@ -93,16 +80,11 @@ pub(crate) struct Prospects {
 impl Shapes {
     /// Forgets what no longer holds.
     pub(crate) fn sync(&mut self, snapshot: &Snapshot, groups: &Groups) {
-        if self.tables.len() * groups.slots() > ENTRIES_MAX {
-            let mix_stamp = self.mix_stamp;
-            *self = Self { mix_stamp, ..Self::default() };
-        }
-        if !Arc::ptr_eq(&self.classes, &snapshot.classes) {
-            self.classes = Arc::clone(&snapshot.classes);
-        }
-        if !Arc::ptr_eq(&self.mix, &snapshot.mix) && self.mix != snapshot.mix {
-            self.mix = Arc::clone(&snapshot.mix);
-            self.mix_stamp += 1;
+        let is_new = !Arc::ptr_eq(&self.classes, &snapshot.classes);
+        if self.tables.len() * groups.slots() > ENTRIES_MAX || is_new {
+            let classes = Arc::clone(&snapshot.classes);
+            let (epoch, judged) = (self.epoch + 1, self.judged);
+            *self = Self { classes, epoch, judged, ..Self::default() };
         }
         if self.of_job.len() > 2 * snapshot.backlog.len() + 64 {
             self.of_job.retain(|id, _| snapshot.backlog.contains_key(id));
@@ -123,31 +105,75 @@ impl Shapes {
 
     /// The alternative that is this shape.
     pub(crate) fn alternative(&self, shape: ShapeId) -> &Alternative {
-        &self.tables[shape.0 as usize].alternative
+        &self.table(shape).alternative
     }
 
-    /// What a group offers a shape.
-    pub(crate) fn options(&mut self, shape: ShapeId, id: GroupId, group: &Group) -> &Options {
-        let slot = id.index();
-        let known = &self.tables[shape.0 as usize].entries;
-        let fresh = known.get(slot).is_some_and(|entry| {
-            entry.stamp == group.stamp
-                && (entry.mix_stamp == self.mix_stamp || matches!(entry.options, Options::Lacks(_)))
-        });
-        if !fresh {
-            let entry = self.work_out(shape, id, group);
-            let entries = &mut self.tables[shape.0 as usize].entries;
-            if entries.len() <= slot {
-                entries.resize_with(slot + 1, Entry::default);
-            }
-            entries[slot] = entry;
+    /// Judges a shape on every group that changed since it was last asked for.
+    pub(crate) fn refresh(&mut self, shape: ShapeId, groups: &Groups) {
+        let table = &mut self.tables[shape.index()];
+        let classes = &self.classes;
+        let slots = groups.slots();
+        if table.epoch != groups.epoch {
+            table.epoch = groups.epoch;
+            table.standings.clear();
         }
-        &self.tables[shape.0 as usize].entries[slot].options
+        if table.entries.len() != slots {
+            table.entries.reserve_exact(slots.saturating_sub(table.entries.len()));
+            table.entries.resize(slots, Entry::default());
+        }
+        let judged = &mut self.judged;
+        match groups.log.since(table.cursor) {
+            Some(changes) if changes.len() < 4 * slots + 64 => {
+                changes.iter().for_each(|slot| *judged += table.look(*slot, groups, classes));
+            }
+            _ => {
+                table.roomy = 0;
+                for slot in (0..).map(GroupId).take(slots) {
+                    table.entries[slot.index()].nodes = 0;
+                    *judged += table.look(slot, groups, classes);
+                }
+            }
+        }
+        table.cursor = groups.log.end();
+    }
+
+    /// How many nodes have room for a shape that is fresh.
+    pub(crate) fn roomy(&self, shape: ShapeId) -> u32 {
+        self.table(shape).roomy
+    }
+
+    /// Whether a group has room for a shape that is fresh.
+    pub(crate) fn has_room(&self, shape: ShapeId, id: GroupId) -> bool {
+        let entry = &self.table(shape).entries[id.index()];
+        entry.nodes > 0 && entry.lacks.is_none()
+    }
+
+    /// Why a shape that is fresh has room nowhere, for every constraint at which nodes fell out.
+    pub(crate) fn fell_out(&self, shape: ShapeId, groups: &Groups) -> Vec<FellOut> {
+        let table = self.table(shape);
+        let mut fell_out: Vec<FellOut> = Vec::new();
+        let mut last = 0;
+        for (slot, entry) in (0..).map(GroupId).zip(&table.entries) {
+            let Some(constraint) = entry.lacks.filter(|_| entry.nodes > 0) else { continue };
+            if fell_out.get(last).is_none_or(|found| found.constraint != constraint) {
+                let known = fell_out.iter().position(|found| found.constraint == constraint);
+                last = known.unwrap_or(fell_out.len());
+            }
+            if last == fell_out.len() {
+                let group = groups.get(slot);
+                let asked = table.judge(group, &self.classes).map_or(0, |misfit| misfit.asked);
+                fell_out.push(FellOut { constraint, nodes: 0, asked, best: 0 });
+            }
+            fell_out[last].nodes += entry.nodes;
+            fell_out[last].best = fell_out[last].best.max(entry.best);
+        }
+        fell_out.sort_by_key(|found| found.constraint);
+        fell_out
     }
 
     /// Where a shape could run if everything were free.
     pub(crate) fn prospects(&mut self, shape: ShapeId, groups: &Groups) -> Arc<Prospects> {
-        let table = &mut self.tables[shape.0 as usize];
+        let table = &mut self.tables[shape.index()];
         match &table.prospects {
             Some((version, known)) if *version == groups.makes_version => Arc::clone(known),
             _ => {
@@ -158,60 +184,94 @@ impl Shapes {
         }
     }
 
+    fn table(&self, shape: ShapeId) -> &Table {
+        &self.tables[shape.index()]
+    }
+
     fn intern(&mut self, alternative: &Alternative) -> ShapeId {
         if let Some(id) = self.ids.get(alternative) {
             return *id;
         }
         let id = ShapeId(u32::try_from(self.tables.len()).expect("fewer than 2^32 shapes"));
         self.ids.insert(alternative.clone(), id);
-        let alternative = alternative.clone();
-        self.tables.push(Table { alternative, entries: Vec::new(), prospects: None });
+        self.tables.push(Table {
+            alternative: alternative.clone(),
+            cursor: 0,
+            entries: Vec::new(),
+            roomy: 0,
+            standings: Vec::new(),
+            epoch: 0,
+            prospects: None,
+        });
         id
     }
+}
 
-    fn work_out(&mut self, shape: ShapeId, id: GroupId, group: &Group) -> Entry {
-        let alternative = &self.tables[shape.0 as usize].alternative;
-        let judged =
-            feasible::judge(alternative, &group.node, group.up, &group.free, &self.classes);
-        let options = match judged {
-            Verdict::Lacks(misfit) => Options::Lacks(misfit),
-            Verdict::Fits(ways) => {
-                let unusable = self.unusable(id, group);
-                let alternative = &self.tables[shape.0 as usize].alternative;
-                let cost = |way| self.cost(alternative, group, unusable, way);
-                Options::Fits(ways.into_iter().map(cost).collect())
+impl Table {
+    /// Looks again at a slot, and returns how many judgements that took.
+    fn look(&mut self, slot: GroupId, groups: &Groups, classes: &Classes) -> u64 {
+        let mut entry = self.entries[slot.index()];
+        if entry.lacks.is_none() {
+            self.roomy -= entry.nodes;
+        }
+        let mut judged = 0;
+        match groups.find(slot) {
+            None => entry.nodes = 0,
+            Some(group) => {
+                entry.nodes = group.count();
+                if entry.stamp != group.stamp {
+                    self.stand(group, groups, classes);
+                    let misfit = self.judge(group, classes);
+                    entry.stamp = group.stamp;
+                    entry.lacks = misfit.map(|misfit| misfit.constraint);
+                    entry.best = misfit.map_or(0, |misfit| misfit.best);
+                    judged = 1;
+                }
             }
-        };
-        Entry { stamp: group.stamp, mix_stamp: self.mix_stamp, options }
+        }
+        if entry.lacks.is_none() {
+            self.roomy += entry.nodes;
+        }
+        self.entries[slot.index()] = entry;
+        judged
     }
 
-    fn unusable(&mut self, id: GroupId, group: &Group) -> f64 {
-        let slot = id.index();
-        if self.unusable.len() <= slot {
-            self.unusable.resize(slot + 1, (0, 0, 0.0));
+    /// Sees to it that the standing on the make of a group is known.
+    fn stand(&mut self, group: &Group, groups: &Groups, classes: &Classes) {
+        let make = group.make.0 as usize;
+        if self.standings.len() <= make {
+            self.standings.resize(groups.makes(), None);
         }
-        let (stamp, mix_stamp, known) = self.unusable[slot];
-        if stamp == group.stamp && mix_stamp == self.mix_stamp {
-            return known;
+        if self.standings[make].is_none() {
+            let is_uniform = group.glance.is_some();
+            let found = feasible::stand(&self.alternative, &group.node, is_uniform, classes);
+            self.standings[make] = Some(found);
         }
-        let found = fragmentation::unusable(&group.node, &group.free, &self.mix, &self.classes);
-        self.unusable[slot] = (group.stamp, self.mix_stamp, found);
-        found
     }
 
-    fn cost(&self, alternative: &Alternative, group: &Group, unusable: f64, way: Way) -> Choosable {
-        let request = &alternative.request;
-        let grant = Grant { cores: request.cores, memory: request.memory, devices: way.devices };
-        let mut after = group.free.clone();
-        after.take(&grant);
-        let added = group.node.added_draw(&group.free, &grant, &self.classes);
-        let unusable_after = fragmentation::unusable(&group.node, &after, &self.mix, &self.classes);
-        Choosable {
-            class: way.class,
-            added_watts: watts(added),
-            stranded: utilisation::stranded(&group.node, &after),
-            capacity_lost: fragmentation::capacity_lost(unusable, unusable_after, &grant),
-            grant,
+    fn judge(&self, group: &Group, classes: &Classes) -> Option<Misfit> {
+        let standing = self.standings[group.make.0 as usize].expect("the make was looked at");
+        match standing {
+            _ if !group.up => Some(feasible::refused(Constraint::Up)),
+            Standing::Never(misfit) => Some(misfit),
+            Standing::AtAGlance => {
+                let glance = group.glance.unwrap_or_default();
+                feasible::glance_misfit(&self.alternative, &group.free, glance)
+            }
+            Standing::ByLook => {
+                let judged = feasible::judge(
+                    &self.alternative,
+                    &group.node,
+                    group.up,
+                    &group.free,
+                    classes,
+                    Devices::ByRule,
+                );
+                match judged {
+                    Verdict::Lacks(misfit) => Some(misfit),
+                    Verdict::Fits(_) => None,
+                }
+            }
         }
     }
 }
@@ -220,17 +280,18 @@ fn prospects(alternative: &Alternative, groups: &Groups, classes: &Classes) -> P
     let mut least_watts: BTreeMap<ClassId, f64> = BTreeMap::new();
     for node in groups.makes_up() {
         let free = node.capacity(classes);
-        let Verdict::Fits(ways) = feasible::judge(alternative, node, true, &free, classes) else {
-            continue;
-        };
+        let judged = feasible::judge(alternative, node, true, &free, classes, Devices::ByRule);
+        let Verdict::Fits(ways) = judged else { continue };
         let request = &alternative.request;
         for way in ways {
             let share = request.devices.as_ref().map_or(Milli::WHOLE, |devices| devices.share);
             let may_be_awake =
                 share < Milli::WHOLE && classes.get(way.class).share == ShareRule::Milli;
             let devices = if may_be_awake { Vec::new() } else { way.devices };
-            let grant = Grant { cores: request.cores, memory: request.memory, devices };
-            let added = watts(node.added_draw(&free, &grant, classes));
+            // Other runs may have woken the sockets already.
+            let cores = node.least_core_power(request.cores);
+            let grant = fleet::Grant { devices, ..fleet::Grant::default() };
+            let added = watts(cores + node.added_draw(&free, &grant, classes));
             let least = least_watts.entry(way.class).or_insert(added);
             *least = least.min(added);
         }
@@ -238,6 +299,7 @@ fn prospects(alternative: &Alternative, groups: &Groups, classes: &Classes) -> P
     Prospects { least_watts }
 }
 
-fn watts(power: Milliwatts) -> f64 {
+/// Power in watts.
+pub(crate) fn watts(power: Milliwatts) -> f64 {
     power.0 as f64 / 1e3
 }

@@ -209,6 +209,7 @@ fn random_fleet(dice: &mut Dice) -> Inventory {
             devices,
             labels: BTreeMap::from([("zone".to_owned(), (*dice.pick(&ZONES)).to_owned())]),
             power: Power { idle: Milliwatts(100_000), busy: Milliwatts(200_000) },
+            socket: MilliCores::ZERO,
         }
     });
     let nodes = nodes.collect();

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use controller::policy_file;
 use fleet::Policy;
-use planner::Scratch;
+use planner::{Effort, Scratch};
 
 use super::protocol::{Outcome, Trial};
-use crate::args::{Openb, TieRule};
+use crate::args::{Knowledge, Openb, TieRule};
 use crate::reference::{Devices, Planner, Reference, Term, Ties};
 
 /// The reference policies.
@@ -70,10 +70,18 @@ fn named(name: &str) -> anyhow::Result<Contender> {
     if let Some(reference) = REFERENCES.iter().find(|reference| reference.name == name) {
         return Ok(Contender::Reference(reference.clone()));
     }
+    if name.ends_with(".toml") {
+        let text = std::fs::read_to_string(name).with_context(|| format!("read policy {name}"))?;
+        return Ok(Contender::Ours(Box::new(policy_file::read(name, &text)?)));
+    }
     let policy = policy_file::shipped(name).with_context(|| {
         let known: Vec<&str> = REFERENCES.iter().map(|reference| reference.name).collect();
         let shipped: Vec<&str> = policy_file::SHIPPED.iter().map(|(name, _)| *name).collect();
-        format!("find policy {name}: there are {}, {}", known.join(", "), shipped.join(", "))
+        format!(
+            "find policy {name}: it is no .toml file, and there are {}, {}",
+            known.join(", "),
+            shipped.join(", ")
+        )
     })?;
     Ok(Contender::Ours(Box::new(policy)))
 }
@@ -92,7 +100,7 @@ impl Contender {
     ///
     /// # Errors
     /// If a plan breaks the law, or the policy has no such way to break ties.
-    pub fn run(&self, trial: &Trial<'_>, ties: TieRule) -> anyhow::Result<Outcome> {
+    pub fn run(&self, trial: &Trial<'_>, ties: TieRule, mix: Knowledge) -> anyhow::Result<Outcome> {
         match self {
             Self::Reference(reference) => {
                 let ties = match ties {
@@ -102,14 +110,13 @@ impl Contender {
                 let typical = Arc::clone(&trial.trace.typical);
                 let mut planner = Planner::new(reference.clone(), typical, ties, trial.seed);
                 // Reference planners read no policy, but a turn passes one on.
-                trial.run(&unread()?, &mut |snapshot, _, _| planner.plan(snapshot))
+                trial.run(&unread()?, mix, &mut |snapshot, _, _| planner.plan(snapshot))
             }
             Self::Ours(policy) => {
-                let drawn = ties == TieRule::Random;
-                ensure!(!drawn, "draw ties for policy {}: its planner draws nothing", policy.name);
+                let seed = (ties == TieRule::Random).then_some(trial.seed);
                 let mut scratch = Scratch::default();
-                trial.run(policy, &mut |snapshot, policy, effort| {
-                    planner::plan(snapshot, policy, effort, &mut scratch)
+                trial.run(policy, mix, &mut |snapshot, policy, effort| {
+                    planner::plan(snapshot, policy, Effort { seed, ..effort }, &mut scratch)
                 })
             }
         }

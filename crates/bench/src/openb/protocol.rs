@@ -13,7 +13,9 @@ use planner::Effort;
 
 use super::account::{Account, Curves, Failures};
 use super::trace::Trace;
+use crate::args::Knowledge;
 use crate::crew::processor_seconds;
+use crate::reference::typical::TypicalPod;
 
 /// Which node gets which id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,11 +86,19 @@ impl<'a> Trial<'a> {
     ///
     /// # Errors
     /// If a plan breaks the law.
-    pub fn run(&self, policy: &Policy, planning: &mut Planning<'_>) -> anyhow::Result<Outcome> {
+    pub fn run(
+        &self,
+        policy: &Policy,
+        mix: Knowledge,
+        planning: &mut Planning<'_>,
+    ) -> anyhow::Result<Outcome> {
         let began = processor_seconds();
         let typical = Arc::clone(&self.trace.typical);
         let mut account = Account::new(&self.nodes, &self.trace.classes, typical);
         let mut ledger = Ledger::new();
+        if mix == Knowledge::Typical {
+            ledger.declare_mix(self.trace.typical.pods.iter().map(TypicalPod::shape));
+        }
         let mut observation = self.first_sight();
         let mut withdrawn = None;
         let (mut turns, mut steps) = (Duration::ZERO, 0);

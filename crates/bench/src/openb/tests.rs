@@ -12,6 +12,7 @@ use super::contender::{Contender, REFERENCES};
 use super::protocol::{Numbering, Trial};
 use super::trace::{Order, Trace};
 use super::*;
+use crate::args::Knowledge;
 use crate::reference::site::tests::{classes, pod, site};
 use crate::reference::typical::Typical;
 use crate::reference::{Planner, Ties};
@@ -59,7 +60,7 @@ fn pod_that_does_not_fit_is_counted_and_withdrawn() {
     let trace = tiny(&pods, &[0, 0, 1, 0, 2]);
     for contender in REFERENCES.iter().map(|one| reference(one.name)) {
         let trial = Trial::new(&trace, 42, Numbering::Published).unwrap();
-        let outcome = contender.run(&trial, TieRule::Published).unwrap();
+        let outcome = contender.run(&trial, TieRule::Published, Knowledge::Typical).unwrap();
         let failures = outcome.failures;
         assert_eq!((failures.share, failures.several, failures.all()), (1, 1, 2));
         assert_eq!(outcome.first_failure, Some(112.5));
@@ -81,7 +82,7 @@ fn ties_go_to_the_node_of_lowest_rank_or_first_in_the_list() {
         let typical = Arc::clone(&trace.typical);
         let mut planner = Planner::new(reference, typical, Ties::LowestId, 1);
         let mut placed = Vec::new();
-        let outcome = trial.run(&policy, &mut |snapshot, _, _| {
+        let outcome = trial.run(&policy, Knowledge::Seen, &mut |snapshot, _, _| {
             let decision = planner.plan(snapshot);
             let names = decision.plan.placements.iter().map(|one| snapshot.node(one.node));
             placed.extend(names.map(|entry| entry.node.name.clone()));
@@ -108,7 +109,7 @@ fn reasons_of_reference_policies_are_true() {
         let typical = Arc::clone(&trace.typical);
         let mut planner = Planner::new(reference.clone(), typical, Ties::Drawn, 1);
         let trial = Trial::new(&trace, 42, Numbering::Published).unwrap();
-        let outcome = trial.run(&policy, &mut |snapshot, _, _| {
+        let outcome = trial.run(&policy, Knowledge::Seen, &mut |snapshot, _, _| {
             let decision = planner.plan(snapshot);
             assert_eq!(check_reasons(snapshot, &decision), []);
             // A planner that has seen nothing has no tables, and still the same room.

@@ -130,6 +130,7 @@ pub(crate) mod tests {
             devices: vec![ClassId(1); shares.len()],
             labels: BTreeMap::new(),
             power: Power::default(),
+            socket: MilliCores::ZERO,
         };
         let device = |share: &u32| DeviceFree { share: Milli(*share), memory: Bytes::ZERO };
         let free = Free {

@@ -8,7 +8,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use fleet::{Alternative, ClassId, Classes};
+use fleet::snapshot::MixShape;
+use fleet::{
+    Alternative, Bytes, ClassId, Classes, DeviceKind, DeviceRequest, Milli, MilliCores, Request,
+};
 
 /// The part of all pods that the typical ones are at least.
 const PART: f64 = 0.95;
@@ -31,6 +34,10 @@ pub struct TypicalPod {
     pub share: u32,
     /// How frequent it is among the typical pods: more than 0, at most 1.
     pub weight: f64,
+    /// How many pods of the list are of the group.
+    pub times: u64,
+    /// The models that would do; any where empty.
+    pub models: Vec<String>,
     /// For every class of the fleet, whether its devices would do.
     accepted: Vec<bool>,
 }
@@ -60,17 +67,40 @@ impl Typical {
             count,
             share,
             weight: times as f64 / taken as f64,
+            times,
             accepted: classes
                 .0
                 .iter()
                 .map(|class| models.is_empty() || models.contains(&class.model))
                 .collect(),
+            models,
         });
         Self { pods: pods.collect() }
     }
 }
 
 impl TypicalPod {
+    /// The group as a shape of the arriving mix: what the formula knows of it and no more.
+    #[must_use]
+    pub fn shape(&self) -> MixShape {
+        let devices = DeviceRequest {
+            kind: DeviceKind::Gpu,
+            count: self.count,
+            share: Milli(self.share),
+            memory: Bytes::ZERO,
+            models: self.models.clone(),
+            compute_units: 0,
+            capability: None,
+        };
+        let request = Request {
+            cores: MilliCores(self.cores),
+            memory: Bytes::ZERO,
+            devices: (self.count > 0).then_some(devices),
+        };
+        let shape = Alternative { request, labels: BTreeMap::new(), rates: BTreeMap::new() };
+        MixShape { count: self.times, shape }
+    }
+
     /// Whether devices of this class would do.
     #[must_use]
     pub fn accepts(&self, class: ClassId) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fleet::snapshot::{Mix, MixShape};
+use fleet::snapshot::{Mix, MixShape, MixSource};
 use fleet::{Alternative, Job};
 
 /// The most distinct shapes that are counted; what arrives beyond them in a new shape is not.
@@ -15,16 +15,29 @@ const PUBLISHED_MAX: usize = 64;
 /// Counts of arrivals, and the mix last published.
 ///
 /// A new mix makes what a planner remembers about fragmentation useless, so one
-/// is published only when arrivals have grown by an eighth since the last.
+/// is published only when arrivals have grown by an eighth since the last. A
+/// mix that was declared stays until another one is.
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
     counts: BTreeMap<Alternative, u64>,
     total: u64,
     published_total: u64,
     published: Arc<Mix>,
+    declared: Option<Arc<Mix>>,
 }
 
 impl Arrivals {
+    /// Plans with this mix from now on, in place of the one learnt.
+    pub(super) fn declare(&mut self, shapes: impl IntoIterator<Item = MixShape>) {
+        let mut counts: BTreeMap<Alternative, u64> = BTreeMap::new();
+        for MixShape { count, shape } in shapes {
+            let sum = counts.entry(shape).or_default();
+            *sum = sum.saturating_add(count);
+        }
+        counts.retain(|_, count| *count > 0);
+        self.declared = Some(Arc::new(publish(MixSource::Declared, &counts)));
+    }
+
     pub(super) fn count(&mut self, job: &Job) {
         let Some(shape) = job.alternatives.first() else { return };
         let tasks = u64::from(job.tasks);
@@ -40,22 +53,23 @@ impl Arrivals {
 
     /// The mix to plan with.
     pub(super) fn mix(&mut self) -> Arc<Mix> {
+        if let Some(declared) = &self.declared {
+            return Arc::clone(declared);
+        }
         let due = self.published_total.saturating_add(self.published_total / 8);
         if self.total > due {
-            self.published = Arc::new(self.publish());
+            self.published = Arc::new(publish(MixSource::Learnt, &self.counts));
             self.published_total = self.total;
         }
         Arc::clone(&self.published)
     }
+}
 
-    fn publish(&self) -> Mix {
-        let shape =
-            |(shape, count): (&Alternative, &u64)| MixShape { count: *count, shape: shape.clone() };
-        let mut shapes: Vec<_> = self.counts.iter().map(shape).collect();
-        shapes.sort_by(|one, next| {
-            next.count.cmp(&one.count).then_with(|| one.shape.cmp(&next.shape))
-        });
-        shapes.truncate(PUBLISHED_MAX);
-        Mix { shapes }
-    }
+fn publish(source: MixSource, counts: &BTreeMap<Alternative, u64>) -> Mix {
+    let shape =
+        |(shape, count): (&Alternative, &u64)| MixShape { count: *count, shape: shape.clone() };
+    let mut shapes: Vec<_> = counts.iter().map(shape).collect();
+    shapes.sort_by(|one, next| next.count.cmp(&one.count).then_with(|| one.shape.cmp(&next.shape)));
+    shapes.truncate(PUBLISHED_MAX);
+    Mix { source, shapes }
 }

@@ -50,9 +50,8 @@ fn the_default_weighs_every_objective() {
 
 #[test]
 fn by_utilisation_has_the_thresholds_and_weights_of_the_article() {
-    let weights = |completion, utilisation, energy| {
-        [Milli(completion), Milli(utilisation), Milli(0), Milli(energy), Milli(0)]
-    };
+    let weights =
+        |completion, utilisation, energy| [completion, utilisation, 0, 0, 0, energy, 0].map(Milli);
     let expected = ByUtilisation {
         low: Milli(300),
         high: Milli(800),
@@ -83,7 +82,7 @@ fn what_is_left_out_has_its_default() {
         description: String::new(),
         order: vec![OrderKey::FirstIn],
         pick: Pick::Weighted,
-        tiers: vec![Weighting::Fixed([0, 0, 0, 1000, 0].map(Milli))],
+        tiers: vec![Weighting::Fixed([0, 0, 0, 0, 0, 1000, 0].map(Milli))],
         patience: Milli::ZERO,
         scale: SCALE,
     };
@@ -93,7 +92,7 @@ fn what_is_left_out_has_its_default() {
 #[test]
 fn every_field_that_is_given_is_read() {
     let rest = "[scale]\ncompletion = \"1m30s\"\nutilisation = 0.25\nfragmentation = 0.5\n\
-                energy = \"1kWh\"\ndeadline = 0.000001\n";
+                companion = 0.25\nrarity = 2.5\nenergy = \"1kWh\"\ndeadline = 0.000001\n";
     let patience = "description = \"y\"\npatience = 2.5\n";
     let policy = read("p.toml", &[WEIGHTED, patience, TIER, rest].concat()).unwrap();
     assert_eq!((&*policy.description, policy.patience), ("y", Milli(2500)));
@@ -101,6 +100,8 @@ fn every_field_that_is_given_is_read() {
         completion: Span::seconds(90),
         utilisation: Milli(250),
         fragmentation: Milli(500),
+        companion: Milli(250),
+        rarity: Milli(2500),
         energy: Millijoules(3_600_000_000),
         deadline: Micro(1),
     };
@@ -116,7 +117,7 @@ fn unknown_words_are_named_with_their_line_and_the_nearest_word() {
     refused(
         &[&tier("rule = \"fixed\"\nweights = { carbon = 1 }")],
         "p.toml:7: unknown objective \"carbon\"; it may be completion, utilisation, \
-         fragmentation, energy, deadline",
+         fragmentation, companion, rarity, energy, deadline",
     );
     refused(
         &[WEIGHTED, "patiens = 1\n", TIER],
@@ -274,6 +275,8 @@ fn scales_are_above_zero_and_in_their_unit() {
     message("utilisation = 0", "scale.utilisation is 0, and should be above 0 and at most 1");
     message("utilisation = 1.5", "scale.utilisation is 1.5, and should be above 0 and at most 1");
     message("fragmentation = 0", "scale.fragmentation is 0, and should be above 0");
+    message("companion = 0", "scale.companion is 0, and should be above 0");
+    message("rarity = 0", "scale.rarity is 0, and should be above 0");
     let probability = "and should be above 0 and at most 1, with at most 6 decimals";
     for wrong in ["0", "1.1", "-0.5", "0.0000001", "nan"] {
         message(

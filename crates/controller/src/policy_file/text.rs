@@ -64,12 +64,15 @@ fn weights(weights: &Weights) -> String {
 }
 
 fn scale_lines(scale: &Scale) -> Vec<String> {
-    let Scale { completion, utilisation, fragmentation, energy, deadline } = *scale;
+    let Scale { completion, utilisation, fragmentation, companion, rarity, energy, deadline } =
+        *scale;
     vec![
         "[scale]".to_owned(),
         format!("completion = {}", quote(&span(completion))),
         format!("utilisation = {utilisation}"),
         format!("fragmentation = {fragmentation}"),
+        format!("companion = {companion}"),
+        format!("rarity = {rarity}"),
         format!("energy = {}", quote(&energy_text(energy))),
         format!("deadline = {}", millionths(deadline)),
     ]

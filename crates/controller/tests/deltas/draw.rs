@@ -84,7 +84,7 @@ fn alternative(dice: &mut Dice) -> String {
 /// Mostly plenty; now and then enough for a few jobs, or for none.
 pub(crate) fn effort(dice: &mut Dice) -> Effort {
     match dice.below(4) {
-        3 => Effort { steps: dice.below(60) as u64 },
+        3 => Effort { steps: dice.below(60) as u64, ..Effort::DEFAULT },
         _ => Effort::DEFAULT,
     }
 }
@@ -116,6 +116,8 @@ pub(crate) fn policy(dice: &mut Dice) -> Policy {
             completion: Span::seconds(60),
             utilisation: Milli(100),
             fragmentation: Milli(1000),
+            companion: Milli(1000),
+            rarity: Milli(10_000),
             energy: Millijoules(10_000_000),
             deadline: Micro(50_000),
         },

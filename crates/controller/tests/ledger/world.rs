@@ -142,6 +142,8 @@ pub(crate) fn policy() -> Policy {
             completion: Span::seconds(60),
             utilisation: Milli(100),
             fragmentation: Milli(1000),
+            companion: Milli(1000),
+            rarity: Milli(10_000),
             energy: Millijoules(1),
             deadline: Micro(1),
         },

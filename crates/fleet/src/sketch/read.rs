@@ -128,6 +128,7 @@ impl Sketch {
             devices: self.devices(line)?,
             labels: labels(line)?,
             power: power(line)?,
+            socket: line.quantity("socket")?.unwrap_or_default(),
         };
         let up = !line.flag("down");
         let names = match line.times() {
@@ -320,7 +321,7 @@ impl Sketch {
         let mut shapes: Vec<_> =
             mix.into_iter().map(|(shape, count)| MixShape { count, shape }).collect();
         shapes.sort_by_key(|mixed| std::cmp::Reverse(mixed.count));
-        parts.mix = Mix { shapes };
+        parts.mix = Mix { shapes, ..Mix::default() };
         Ok(parts)
     }
 }

@@ -291,7 +291,7 @@ fn reasons_and_choices_are_written_a_line_each() {
     };
     let waits =
         |job, tasks, reason: Reason| StillWaiting { job: JobId(job), tasks, reason: reason.into() };
-    let score = |value| Score { tiers: vec![Micro::score(value)], parts: [Micro::ONE; 5] };
+    let score = |value| Score { tiers: vec![Micro::score(value)], parts: [Micro::ONE; _] };
     let explanation = Explanation {
         choices: vec![Choice {
             run: RunId::default(),

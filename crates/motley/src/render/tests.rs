@@ -190,7 +190,8 @@ fn a_job_that_was_not_looked_at_is_told_so() {
 }
 
 fn score(tiers: &[u32]) -> Score {
-    let parts = [920_000, 1_000_000, 1_000_000, 710_000, 1_000_000].map(Micro);
+    let parts =
+        [920_000, 1_000_000, 1_000_000, 1_000_000, 1_000_000, 710_000, 1_000_000].map(Micro);
     Score { tiers: tiers.iter().copied().map(Micro).collect(), parts }
 }
 
@@ -217,7 +218,7 @@ fn chosen(job: &Job, chosen: &[u32], runner_up: Option<&[u32]>) -> String {
         score: score(tiers),
     });
     let choice = Choice { run: RunId::default(), score: score(chosen), nodes: 7, runner_up };
-    let weights = [500, 0, 0, 500, 0].map(Milli);
+    let weights = [500, 0, 0, 0, 0, 500, 0].map(Milli);
     let tiers = [TierInForce { regime: None, weights }];
     let classes = classes();
     placed(&names(&classes), Placed { job, placement: &placement, choice: &choice, tiers: &tiers })

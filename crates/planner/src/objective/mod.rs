@@ -8,8 +8,11 @@
 pub mod completion;
 pub mod utilisation;
 pub mod fragmentation;
+pub mod companion;
+pub mod rarity;
 pub mod energy;
 pub mod deadline;
+pub mod outlook;
 
 use fleet::Micro;
 use fleet::policy::{Objective, Scale};
@@ -30,12 +33,23 @@ pub struct Ask {
 pub struct Choice {
     /// Seconds that the task is declared to take.
     pub seconds: f64,
-    /// Watts that it adds to its node.
+    /// What it does to its node.
+    pub effects: Effects,
+}
+
+/// What a choice does to its node, whoever's task it is. What no tier weighs is zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Effects {
+    /// Watts that it adds.
     pub added_watts: f64,
     /// See [`utilisation::stranded`].
     pub stranded: f64,
     /// See [`fragmentation::capacity_lost`].
     pub capacity_lost: f64,
+    /// See [`companion`].
+    pub companions_lost: f64,
+    /// See [`rarity`].
+    pub rarity: f64,
 }
 
 /// How one objective answers.
@@ -62,6 +76,16 @@ fn answers(objective: Objective) -> Answers {
             cost: fragmentation::cost,
             bound: fragmentation::bound,
             reference: |scale| f64::from(scale.fragmentation.0),
+        },
+        Objective::Companion => Answers {
+            cost: companion::cost,
+            bound: companion::bound,
+            reference: |scale| f64::from(scale.companion.0),
+        },
+        Objective::Rarity => Answers {
+            cost: rarity::cost,
+            bound: rarity::bound,
+            reference: |scale| f64::from(scale.rarity.0) / 1e3,
         },
         Objective::Energy => Answers {
             cost: energy::cost,

@@ -11,7 +11,7 @@ use fleet::{Free, Node};
 use super::{Ask, Choice};
 
 pub(super) fn cost(_ask: &Ask, choice: &Choice) -> f64 {
-    choice.stranded
+    choice.effects.stranded
 }
 
 pub(super) fn bound(_ask: &Ask) -> f64 {

@@ -41,8 +41,11 @@ impl Case {
     pub(crate) fn draw(dice: &mut Dice) -> Self {
         let policy = policy(dice);
         let plenty = Effort::DEFAULT;
-        let effort =
-            if dice.percent(20) { Effort { steps: dice.below(40).into() } } else { plenty };
+        let effort = if dice.percent(20) {
+            Effort { steps: dice.below(40).into(), ..plenty }
+        } else {
+            plenty
+        };
         let seed = u64::from(dice.below(u32::MAX));
         let nodes = nodes(dice);
         let shapes = shapes(dice);
@@ -110,6 +113,7 @@ fn make(dice: &mut Dice) -> Node {
             idle: Milliwatts(dice.pick(&[80_000, 120_000])),
             busy: Milliwatts(dice.pick(&[240_000, 360_000, 120_000])),
         },
+        socket: MilliCores(dice.pick(&[0, 4000, 6000])),
     }
 }
 
@@ -300,7 +304,7 @@ fn mix(shapes: &[Alternative], dice: &mut Dice) -> Mix {
     let mut shapes: Vec<_> =
         counts.into_iter().map(|(shape, count)| MixShape { count, shape }).collect();
     shapes.sort_by_key(|shape| std::cmp::Reverse(shape.count));
-    Mix { shapes }
+    Mix { shapes, ..Mix::default() }
 }
 
 fn memory(dice: &mut Dice) -> Memory {
@@ -336,6 +340,8 @@ fn policy(dice: &mut Dice) -> Policy {
             completion: Span::seconds(dice.pick(&[60, 10, 600])),
             utilisation: Milli(dice.pick(&[100, 500])),
             fragmentation: Milli(dice.pick(&[1000, 100])),
+            companion: Milli(dice.pick(&[1000, 100])),
+            rarity: Milli(dice.pick(&[10_000, 1000])),
             energy: Millijoules(dice.pick(&[100_000_000, 1_000_000])),
             deadline: Micro(dice.pick(&[50_000, 200_000])),
         },

@@ -124,6 +124,8 @@ pub(crate) fn thinks_in_seconds() -> Box<Planning<'static>> {
             completion: Span::seconds(60),
             utilisation: Milli(100),
             fragmentation: Milli(1000),
+            companion: Milli(1000),
+            rarity: Milli(10_000),
             energy: Millijoules(100_000_000),
             deadline: Micro(50_000),
         };

@@ -110,7 +110,7 @@ pub(crate) fn steps_stay_within_effort_and_the_plan_is_valid(
 ) -> Result<(), String> {
     let snapshot = build(case.parts.clone());
     for steps in [0, 1, 2, 3, 5, 8, 13, 21, 34, 55, case.effort.steps] {
-        let effort = Effort { steps };
+        let effort = Effort { steps, ..Effort::DEFAULT };
         let decision = planning(&snapshot, &case.policy, effort, &mut Scratch::default());
         if decision.explanation.steps > steps {
             return Err(format!("{} steps of {steps}", decision.explanation.steps));
@@ -127,7 +127,7 @@ pub(crate) fn little_effort_finds_the_beginning_of_the_whole_plan(
 ) -> Result<(), String> {
     let snapshot = build(case.parts.clone());
     let mut placements = |steps| {
-        let effort = Effort { steps };
+        let effort = Effort { steps, ..Effort::DEFAULT };
         planning(&snapshot, &case.policy, effort, &mut Scratch::default()).plan.placements
     };
     let whole = placements(u64::MAX);

@@ -80,7 +80,7 @@ fn the_cases_show_every_reason_and_constraint() {
         }
     }
     println!("{starts} starts, {stops} stops, {patience} patient, {effort} out of effort");
-    assert!(starts > 1000 && stops > 100 && patience > 20 && effort > 100);
+    assert!(starts > 1000 && stops > 100 && patience > 10 && effort > 100);
     // Every one but those of the kinds that no case asks for.
     assert_eq!(constraints.len(), 16 + 3, "{constraints:?}");
 }

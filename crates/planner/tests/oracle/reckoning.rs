@@ -72,7 +72,7 @@ impl<'a> Reckoning<'a> {
                     // A device that may be shared may be awake for another already.
                     let awake = grant.devices.iter().any(|held| held.share < Milli::WHOLE);
                     let devices = if awake { 0.0 } else { device_watts(&grant, node, classes) };
-                    let watts = core_watts(&grant, node) + devices;
+                    let watts = least_core_watts(&grant, node) + devices;
                     least.seconds = least.seconds.min(seconds);
                     least.joules = least.joules.min(watts * seconds);
                 }
@@ -102,7 +102,8 @@ impl<'a> Reckoning<'a> {
         };
         let woken = grant.devices.iter().filter(asleep).copied().collect();
         let woken = Grant { devices: woken, ..grant.clone() };
-        let watts = core_watts(grant, node) + device_watts(&woken, node, classes);
+        let cores = core_watts(node, &after) - core_watts(node, free);
+        let watts = cores + device_watts(&woken, node, classes);
         let taken: f64 = grant.devices.iter().map(|held| f64::from(held.share.0)).sum();
         let lost = taken + self.unusable(node, &after) - self.unusable(node, free);
         let scale = &self.policy.scale;
@@ -117,10 +118,46 @@ impl<'a> Reckoning<'a> {
             part(least.seconds, seconds, scale.completion.0 as f64 / 1e6),
             part(0.0, stranded(node, &after), f64::from(scale.utilisation.0)),
             part(0.0, lost.max(0.0), f64::from(scale.fragmentation.0)),
+            part(0.0, self.accompanied(free) - self.accompanied(&after), scale.companion.0.into()),
+            part(0.0, self.rarity(node, free, &after), f64::from(scale.rarity.0) / 1e3),
             part(least.joules, watts * seconds, scale.energy.0 as f64 / 1e3),
             part(bound_missed, missed, f64::from(scale.deadline.0) / 1e6),
         ];
         mean(weights(self.policy), parts)
+    }
+
+    /// Thousandths of a device that have with them the cores and memory that arrivals bring.
+    fn accompanied(&self, free: &Free) -> f64 {
+        let share: f64 = free.devices.iter().map(|left| f64::from(left.share.0)).sum();
+        let (mut cores, mut memory, mut devices) = (0.0, 0.0, 0.0);
+        for shape in &self.snapshot.mix.shapes {
+            let (count, request) = (shape.count as f64, &shape.shape.request);
+            cores += count * request.cores.0 as f64;
+            memory += count * request.memory.0 as f64;
+            let asked = request.devices.as_ref();
+            devices += count * asked.map_or(0.0, |one| f64::from(one.count * one.share.0));
+        }
+        let of = |free: u64, arriving: f64| match arriving > 0.0 && devices > 0.0 {
+            true => free as f64 * devices / arriving,
+            false => f64::INFINITY,
+        };
+        share.min(of(free.cores.0, cores)).min(of(free.memory.0, memory))
+    }
+
+    /// How rare the node is that is broken up, or zero.
+    fn rarity(&self, node: &Node, free: &Free, after: &Free) -> f64 {
+        let whole = free.devices.iter().filter(|left| left.share == Milli::WHOLE).count();
+        let some_left = after.devices.iter().any(|left| left.share > Milli::ZERO);
+        if node.devices.is_empty() || whole < node.devices.len() || !some_left {
+            return 0.0;
+        }
+        let up = || self.snapshot.nodes.iter().filter(|entry| entry.up).map(|entry| &entry.node);
+        let as_large = |other: &&std::sync::Arc<Node>| {
+            other.cores >= node.cores
+                && other.memory >= node.memory
+                && other.devices.len() >= node.devices.len()
+        };
+        up().count() as f64 / up().filter(as_large).count() as f64
     }
 
     /// Expected thousandths of a device that what arrives here cannot use.
@@ -170,9 +207,26 @@ fn stranded(node: &Node, free: &Free) -> f64 {
     1000.0 * (fractions[fractions.len() - 1] - fractions[0])
 }
 
-fn core_watts(grant: &Grant, node: &Node) -> f64 {
+/// The least that the cores of a grant can add.
+fn least_core_watts(grant: &Grant, node: &Node) -> f64 {
     let extra = (node.power.busy.0 - node.power.idle.0) as f64 / 1e3;
-    extra * grant.cores.0 as f64 / node.cores.0 as f64
+    match node.socket.0 {
+        0 => extra * grant.cores.0 as f64 / node.cores.0 as f64,
+        socket => {
+            let sockets = node.cores.0.div_ceil(socket) as f64;
+            extra * (grant.cores.0 / socket) as f64 / sockets
+        }
+    }
+}
+
+/// What the held cores of a node add to its idle power.
+fn core_watts(node: &Node, free: &Free) -> f64 {
+    let extra = (node.power.busy.0 - node.power.idle.0) as f64 / 1e3;
+    let held = node.cores.0 - free.cores.0;
+    match node.socket.0 {
+        0 => extra * held as f64 / node.cores.0 as f64,
+        socket => extra * held.div_ceil(socket) as f64 / node.cores.0.div_ceil(socket) as f64,
+    }
 }
 
 fn device_watts(grant: &Grant, node: &Node, classes: &Classes) -> f64 {
@@ -224,13 +278,14 @@ fn ways(asked: &Alternative, node: &Node, free: &Free, classes: &Classes) -> Vec
     let request = &asked.request;
     let grant = |devices| Grant { cores: request.cores, memory: request.memory, devices };
     let way = |class: ClassId| {
-        asked.rate(&classes.get(class).model)?;
-        let grant = match &request.devices {
-            None => grant(Vec::new()),
-            Some(devices) if !devices.accepts(classes.get(class)) => return None,
-            Some(devices) => grant(node::choose_devices(node, free, classes, devices, class)?),
+        let choices = match &request.devices {
+            _ if asked.rate(&classes.get(class).model).is_none() => Vec::new(),
+            None => vec![Vec::new()],
+            Some(devices) if !devices.accepts(classes.get(class)) => Vec::new(),
+            Some(devices) => node::device_choices(node, free, classes, devices, class),
         };
-        free.has_room_for(&grant).then_some((class, grant))
+        choices.into_iter().map(move |devices| (class, grant(devices)))
     };
-    asked.classes_on(node, classes).into_iter().filter_map(way).collect()
+    let ways = asked.classes_on(node, classes).into_iter().flat_map(way);
+    ways.filter(|(_, grant)| free.has_room_for(grant)).collect()
 }

@@ -74,6 +74,8 @@ fn policy(dice: &mut Dice) -> Policy {
             completion: Span::seconds(60),
             utilisation: Milli(100),
             fragmentation: Milli(1000),
+            companion: Milli(1000),
+            rarity: Milli(10_000),
             energy: Millijoules(10_000_000),
             deadline: Micro(50_000),
         },

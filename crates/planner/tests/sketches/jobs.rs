@@ -111,7 +111,12 @@ fn effort_that_runs_out_leaves_the_rest_waiting() {
         (4, &[a0, a1, wake, b_waits, c_waits]),
     ] {
         let order = ordered(&[OrderKey::FirstIn]);
-        check_with(&order, Effort { steps }, &fleet(lines), &expected.join("\n"));
+        check_with(
+            &order,
+            Effort { steps, ..Effort::DEFAULT },
+            &fleet(lines),
+            &expected.join("\n"),
+        );
     }
 }
 

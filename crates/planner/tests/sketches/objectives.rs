@@ -158,6 +158,105 @@ fn fragmentation_spares_what_arrivals_could_use_and_no_more() {
 }
 
 #[test]
+fn fragmentation_chooses_the_device_that_arrivals_need_least() {
+    // Device 0 has the least share that suffices, but would have too little left for arrivals.
+    let lines = "
+        node n cores=8 mem=8Gi dev=a100*2
+        mix 100 cores=1 gpu=1 share=0.5
+        job before cores=1 gpu=1 share=0.4
+        job others cores=1 gpu=1 share=0.3
+        job a work=100 cores=1 gpu=1 share=0.2
+        run before/0.0 n dev=0
+        run others/0.0 n dev=1
+    ";
+    check(
+        &by(Objective::Completion),
+        &fleet(lines),
+        "start a/0.0 n alt=0 a100 cores=1 dev=0:0.2 for=1m40s",
+    );
+    check(
+        &by(Objective::Fragmentation),
+        &fleet(lines),
+        "start a/0.0 n alt=0 a100 cores=1 dev=1:0.2 for=1m40s",
+    );
+}
+
+#[test]
+fn companion_takes_cores_where_devices_do_not_need_them() {
+    let lines = "
+        node tight cores=8 mem=64Gi dev=a100*2
+        node ample cores=32 mem=64Gi dev=a100*2
+        mix 100 cores=4 gpu=1
+        job a work=100 cores=2
+    ";
+    check(
+        &by(Objective::Companion),
+        &fleet(lines),
+        "start a/0.0 ample alt=0 epyc cores=2 for=1m40s",
+    );
+    check(
+        &by(Objective::Completion),
+        &fleet(lines),
+        "start a/0.0 tight alt=0 epyc cores=2 for=1m40s",
+    );
+    let memory = "
+        node tight cores=32 mem=8Gi dev=a100*2
+        node ample cores=32 mem=64Gi dev=a100*2
+        mix 100 cores=4 mem=4Gi gpu=1
+        job a work=100 cores=2 mem=2Gi
+    ";
+    check(
+        &by(Objective::Companion),
+        &fleet(memory),
+        "start a/0.0 ample alt=0 epyc cores=2 mem=2Gi for=1m40s",
+    );
+}
+
+#[test]
+fn rarity_keeps_the_large_node_whole() {
+    let lines = "
+        node large cores=8 mem=8Gi dev=a100*4
+        node small cores=8 mem=8Gi dev=a100 x3
+        job a work=100 cores=1 gpu=1
+    ";
+    check(
+        &by(Objective::Rarity),
+        &fleet(lines),
+        "start a/0.0 small-0 alt=0 a100 cores=1 dev=0 for=1m40s",
+    );
+    // Who takes a node whole breaks nothing, and what is broken is not broken again.
+    let whole = lines.replace("gpu=1", "gpu=4");
+    check(
+        &by(Objective::Rarity),
+        &fleet(&whole),
+        "start a/0.0 large alt=0 a100 cores=1 dev=0,1,2,3 for=1m40s",
+    );
+    let broken = format!("{lines}\njob before cores=1 gpu=1\nrun before/0.0 large dev=0");
+    check(
+        &by(Objective::Rarity),
+        &fleet(&broken),
+        "start a/0.0 large alt=0 a100 cores=1 dev=1 for=1m40s",
+    );
+}
+
+#[test]
+fn energy_knows_that_a_socket_is_awake() {
+    let lines = "
+        node asleep cores=8 mem=8Gi idle=100W busy=300W socket=4
+        node awake cores=8 mem=8Gi idle=100W busy=300W socket=4
+        job before cores=2
+        job a work=100 cores=2
+        run before/0.0 awake
+    ";
+    check(&by(Objective::Energy), &fleet(lines), "start a/0.0 awake alt=0 epyc cores=2 for=1m40s");
+    check(
+        &by(Objective::Energy),
+        &fleet(&lines.replace(" socket=4", "")),
+        "start a/0.0 asleep alt=0 epyc cores=2 for=1m40s",
+    );
+}
+
+#[test]
 fn deadline_picks_the_node_that_makes_it() {
     let lines = "
         node slow cores=8 mem=8Gi dev=t4
@@ -214,6 +313,8 @@ fn each_scale_moves_the_score_of_its_own_objective() {
         |policy| policy.scale.completion = Span::seconds(600),
         |policy| policy.scale.utilisation = Milli(300),
         |policy| policy.scale.fragmentation = Milli(100),
+        |policy| policy.scale.companion = Milli(100),
+        |policy| policy.scale.rarity = Milli(1000),
         |policy| policy.scale.energy = Millijoules(50_000_000),
         |policy| policy.scale.deadline = Micro(500_000),
     ];

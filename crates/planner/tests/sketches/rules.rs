@@ -16,6 +16,8 @@ pub(crate) fn by(objective: Objective) -> Policy {
             completion: Span::seconds(60),
             utilisation: Milli(100),
             fragmentation: Milli(1000),
+            companion: Milli(1000),
+            rarity: Milli(10_000),
             energy: Millijoules(1_000_000),
             deadline: Micro(50_000),
         },

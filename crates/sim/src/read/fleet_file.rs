@@ -48,6 +48,7 @@ struct NodeText {
     devices: Option<Table<Raw>>,
     labels: Option<Table<Raw>>,
     power: Option<Strict<PowerText>>,
+    socket: Option<Raw>,
 }
 
 /// `power = { … }`.
@@ -222,7 +223,19 @@ fn node(text: &NodeText, nodes: &Nodes) -> Result<Node, Wrong> {
         devices: devices(text.devices.as_ref(), nodes).within("devices")?,
         labels: labels(text.labels.as_ref())?,
         power: power(text.power.as_ref()).within("power")?,
+        socket: socket(text.socket.as_ref(), cores)?,
     })
+}
+
+/// The cores of one socket: some, and no more than the node has.
+fn socket(raw: Option<&Raw>, cores: MilliCores) -> Result<MilliCores, Wrong> {
+    let given: Option<MilliCores> = optional(raw, "socket")?;
+    let Some(socket) = given else { return Ok(MilliCores::ZERO) };
+    if socket == MilliCores::ZERO || socket > cores {
+        let wanted = "a number of cores above 0 and at most those of the node";
+        return Err(Wrong::at("socket", Fault::Range { given: socket.to_string(), wanted }));
+    }
+    Ok(socket)
 }
 
 fn devices(table: Option<&Table<Raw>>, nodes: &Nodes) -> Result<Vec<ClassId>, Wrong> {

@@ -22,6 +22,7 @@ pub(crate) fn inventory(nodes: u32) -> Inventory {
         devices: vec![ClassId(1), ClassId(1)],
         labels: BTreeMap::new(),
         power: power(100, 300),
+        socket: MilliCores::ZERO,
     };
     let classes = vec![
         class("EPYC", DeviceKind::Cpu, 0, power(0, 0)),

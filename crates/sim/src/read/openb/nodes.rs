@@ -165,6 +165,7 @@ fn make(node: &Listed, class: Option<ClassId>) -> Node {
         devices: class.map_or_else(Vec::new, |class| vec![class; node.gpus]),
         labels: BTreeMap::new(),
         power: watts(CPU_WATTS.0 * sockets, CPU_WATTS.1 * sockets),
+        socket: MilliCores(2000 * CPU_CORES),
     }
 }
 
