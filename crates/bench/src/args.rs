@@ -48,6 +48,9 @@ pub struct Openb {
     /// Print a list of records as JSON, and nothing else
     #[arg(long)]
     pub json: bool,
+    /// Write plots as SVG files into this folder, which is made where there is none
+    #[arg(long, value_name = "DIR")]
+    pub plots: Option<PathBuf>,
     /// Run a subset in under a minute
     #[arg(long)]
     pub quick: bool,

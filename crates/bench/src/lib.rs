@@ -12,5 +12,6 @@ pub mod command;
 pub mod place;
 pub mod record;
 pub mod crew;
+pub mod chart;
 pub mod openb;
 pub mod reference;

@@ -14,7 +14,9 @@ pub mod published;
 pub mod gate;
 pub mod figures;
 pub mod report;
+pub mod plots;
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::ensure;
@@ -30,11 +32,14 @@ use trace::Trace;
 /// Runs the protocol and returns what it came to: text for people, and records.
 ///
 /// # Errors
-/// If the data cannot be read, lack a seed, or a plan breaks the law.
+/// If the data cannot be read, lack a seed, a plan breaks the law, or a plot cannot be written.
 pub fn run(folder: &Path, asked: &Openb) -> anyhow::Result<(String, Vec<Record>)> {
     let trace = trace::read(folder, &asked.trace)?;
     let published = published::read(folder, &asked.trace)?;
     let contenders = contender::find(asked)?;
+    if let Some(folder) = &asked.plots {
+        plots::prepare(folder)?;
+    }
     let mut text = String::new();
     let mut records = Vec::new();
     for seeds in asked.seeds() {
@@ -46,6 +51,10 @@ pub fn run(folder: &Path, asked: &Openb) -> anyhow::Result<(String, Vec<Record>)
         };
         text.push_str(&report::table(&figures, &published, &gate, label));
         records.extend(report::records(&figures, &gate, label));
+        if let Some(folder) = &asked.plots {
+            let files = plots::write(folder, &figures, label)?;
+            let _ = writeln!(text, "plots in {}: {}\n", folder.display(), files.join(", "));
+        }
     }
     Ok((text, records))
 }

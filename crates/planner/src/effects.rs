@@ -43,12 +43,15 @@ pub(crate) struct Appraiser {
     /// By slot, what the node is good for as it is.
     before: Vec<Before>,
     /// By shape and slot: the stamp of the group and what was worked out.
-    kept: Vec<Vec<Option<(u64, Arc<[Choosable]>)>>>,
+    kept: Vec<Vec<Option<Kept>>>,
     kept_count: usize,
     /// How often effects were worked out.
     pub(crate) worked_out: u64,
     spare: Free,
 }
+
+/// The stamp of a group, and what it offers.
+type Kept = (u64, Arc<[Choosable]>);
 
 /// Which objectives some tier weighs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! Report: tables for people, records for programs.
 
+use std::fmt;
+
 use comfy_table::{Table, presets};
 
 use super::contender::Contender;
@@ -10,7 +12,7 @@ use crate::args::{Seeds, TieRule};
 use crate::record::{Aim, Record};
 
 /// The contender that savings are counted against.
-const BASELINE: &str = "fgd";
+pub const BASELINE: &str = "fgd";
 
 /// The loads at which savings are told, in percent.
 const SAVING_LOADS: [usize; 4] = [30, 50, 80, 90];
@@ -38,15 +40,20 @@ pub struct Label<'a> {
     pub ties: TieRule,
 }
 
+impl fmt::Display for Label<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ties = match self.ties {
+            TieRule::Published => "the published ties",
+            TieRule::Csv => "ties by the list",
+            TieRule::Random => "ties drawn",
+        };
+        write!(out, "openb {}, seeds {}, {ties}", self.trace, self.seeds)
+    }
+}
+
 /// The figures as text.
 #[must_use]
 pub fn table(figures: &[Figures], published: &Published, gate: &Gate, label: Label<'_>) -> String {
-    let Label { trace, seeds, ties } = label;
-    let ties = match ties {
-        TieRule::Published => "the published ties",
-        TieRule::Csv => "ties by the list",
-        TieRule::Random => "ties drawn",
-    };
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header([
@@ -69,12 +76,12 @@ pub fn table(figures: &[Figures], published: &Published, gate: &Gate, label: Lab
     ]);
     let baseline = figures.iter().find(|one| one.contender.name() == BASELINE);
     // What was published is of these seeds and this rule only.
-    let is_published = seeds == Seeds::PUBLISHED && label.ties == TieRule::Published;
+    let is_published = label.seeds == Seeds::PUBLISHED && label.ties == TieRule::Published;
     for one in figures {
         let theirs = published.means(one.contender.name()).1.filter(|_| is_published);
         table.add_row(row(one, baseline, theirs));
     }
-    let mut text = format!("openb {trace}, seeds {seeds}, {ties}\n{table}\n");
+    let mut text = format!("{label}\n{table}\n");
     if !gate.rows.is_empty() {
         text.push_str(&gate_table(gate));
     }
@@ -135,7 +142,8 @@ fn figures_of(
 }
 
 /// Power saved against the baseline when as much is allocated, in percent.
-fn saving(one: &Figures, baseline: Option<&Figures>, load: usize) -> Option<f64> {
+#[must_use]
+pub fn saving(one: &Figures, baseline: Option<&Figures>, load: usize) -> Option<f64> {
     let theirs = baseline?.at(load, |curves| &curves.kilowatts_at_allocated)?;
     let ours = one.at(load, |curves| &curves.kilowatts_at_allocated)?;
     Some(100.0 * (1.0 - ours / theirs))
@@ -197,8 +205,9 @@ fn places(value: Option<f64>, places: usize) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.places$}"))
 }
 
-/// The name of a record: what is not the published setting is part of it.
-fn full_name(policy: &str, figure: &str, label: Label<'_>) -> String {
+/// The name of a record, or of a plot: what is not the published setting is part of it.
+#[must_use]
+pub fn full_name(policy: &str, figure: &str, label: Label<'_>) -> String {
     let mut parts = vec![policy.to_owned()];
     if label.trace != "default" {
         parts.push(label.trace.to_owned());
