@@ -6,6 +6,9 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::speed::contender::Contender;
+use crate::speed::setting::Setting;
+
 /// Compares Motley with references and peers.
 #[derive(Debug, Parser)]
 #[command(name = "bench", version, max_term_width = 100)]
@@ -20,6 +23,8 @@ pub struct Arguments {
 pub enum Command {
     /// Placement quality, energy and cost on the openb trace, under the protocol of ATC'23
     Openb(Openb),
+    /// What a placement costs, through whole turns, on fleets of several sizes
+    Speed(Speed),
 }
 
 /// What to run of the openb protocol.
@@ -54,6 +59,38 @@ pub struct Openb {
     /// Run a subset in under a minute
     #[arg(long)]
     pub quick: bool,
+}
+
+/// What to run of the measurement of speed.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Speed {
+    /// The folder of data [default: the variable MOTLEY_DATA, then ../shared/data]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Sizes of the fleet [default: 100,1000,10000; with --quick 1000]
+    #[arg(long, value_name = "COUNTS", value_delimiter = ',', value_parser = at_least_one)]
+    pub nodes: Vec<u32>,
+    /// How many distinct shapes jobs are drawn from [default: 100,1000; with --quick 100]
+    #[arg(long, value_name = "COUNTS", value_delimiter = ',', value_parser = at_least_one)]
+    pub shapes: Vec<u32>,
+    /// Arrivals a turn [default: 1,100]
+    #[arg(long, value_name = "COUNTS", value_delimiter = ',', value_parser = at_least_one)]
+    pub arrivals: Vec<u32>,
+    /// How many placements are timed [default: 20000; with --quick 400]
+    #[arg(long, value_name = "COUNT", value_parser = at_least_one)]
+    pub placements: Option<u32>,
+    /// Which policies [default: all]
+    #[arg(long, value_enum, value_name = "NAMES", value_delimiter = ',')]
+    pub policies: Vec<Contender>,
+    /// Print a list of records as JSON, and nothing else
+    #[arg(long)]
+    pub json: bool,
+    /// Run a subset in under half a minute
+    #[arg(long)]
+    pub quick: bool,
+    /// Measure this setting alone, in this process, and print what it came to as JSON
+    #[arg(long, hide = true)]
+    pub alone: Option<Setting>,
 }
 
 /// Who wins among nodes of equal score.
@@ -96,6 +133,21 @@ impl Openb {
             ([], true) => vec![Seeds { first: 42, last: 42 }],
             (given, _) => given.to_vec(),
         }
+    }
+}
+
+impl Speed {
+    /// How many placements are timed.
+    #[must_use]
+    pub fn placements(&self) -> u32 {
+        self.placements.unwrap_or(if self.quick { 400 } else { 20_000 })
+    }
+}
+
+fn at_least_one(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(count @ 1..=1_000_000) => Ok(count),
+        _ => Err("a whole number from 1 to 1000000".to_owned()),
     }
 }
 

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::Parser as _;
 
 use crate::args::{Arguments, Command};
-use crate::{openb, place};
+use crate::{openb, place, speed};
 
 /// Runs the program.
 #[must_use]
@@ -28,6 +28,11 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Command::Openb(asked) => {
             let folder = place::folder(asked.data.clone())?;
             let (text, records) = openb::run(&folder, asked)?;
+            (text, records, asked.json)
+        }
+        Command::Speed(asked) => {
+            let folder = place::folder(asked.data.clone())?;
+            let (text, records) = speed::run(&folder, asked)?;
             (text, records, asked.json)
         }
     };

@@ -1,9 +1,10 @@
 //! Comparisons with references and peers. Never shipped.
 //!
-//! A command runs a published protocol through the same `controller::turn` as
+//! [`openb`] runs a published protocol through the same `controller::turn` as
 //! any planner, once for each reference policy and each policy of Motley's,
-//! and says how what came out compares with what was published. Reference
-//! policies are written from their formulas and live in [`mod@reference`].
+//! and says how what came out compares with what was published. [`speed`] says
+//! what a placement costs on fleets of several sizes. Reference policies are
+//! written from their formulas and live in [`mod@reference`].
 
 #![warn(missing_docs)]
 
@@ -13,5 +14,7 @@ pub mod place;
 pub mod record;
 pub mod crew;
 pub mod chart;
+pub mod dice;
 pub mod openb;
+pub mod speed;
 pub mod reference;

@@ -1,6 +1,6 @@
 //! Where the data lie.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
 
@@ -26,11 +26,21 @@ pub fn folder(given: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
+/// The folder of data where this part of it is there, wherever a test or a benchmark was started.
+/// Those go without where it is not.
+#[must_use]
+pub fn at_hand(part: &str) -> Option<PathBuf> {
+    let named = std::env::var_os(VARIABLE).map(PathBuf::from);
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(BESIDE);
+    let folder = named.unwrap_or(beside);
+    folder.join(part).is_dir().then_some(folder)
+}
+
 /// Opens a file of the folder, plain or with `.gz` at the end of its name, and reads all of it.
 ///
 /// # Errors
 /// If neither is there or can be read.
-pub fn read(folder: &std::path::Path, file: &str) -> anyhow::Result<String> {
+pub fn read(folder: &Path, file: &str) -> anyhow::Result<String> {
     use std::io::Read as _;
     let plain = folder.join(file);
     let (path, is_packed) = if plain.is_file() {

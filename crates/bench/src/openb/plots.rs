@@ -200,7 +200,7 @@ mod tests {
         }
         let start = ["bench", "openb", "--trace", "tiny", "--seeds", "42"];
         let arguments = Arguments::parse_from(start.iter().chain(rest));
-        let Command::Openb(asked) = arguments.command;
+        let Command::Openb(asked) = arguments.command else { panic!("it is openb") };
         super::super::run(data, &asked).map(|(text, _)| text)
     }
 

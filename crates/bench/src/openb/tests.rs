@@ -1,7 +1,7 @@
 //! The protocol on a trace of a few pods, and on the real one where the data are there.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use controller::policy_file;
@@ -124,14 +124,11 @@ fn reasons_of_reference_policies_are_true() {
 }
 
 fn data() -> Option<PathBuf> {
-    let named = std::env::var_os(crate::place::VARIABLE).map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = named.unwrap_or(beside);
-    let found = folder.join(trace::ORDERS).is_dir();
-    if !found {
-        println!("skipped: there are no data at {}; set MOTLEY_DATA", folder.display());
+    let found = crate::place::at_hand(trace::ORDERS);
+    if found.is_none() {
+        println!("skipped: there are no orders of arrival; set MOTLEY_DATA");
     }
-    found.then_some(folder)
+    found
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub const LISTS: &str = "alibaba-openb-gpu-v2023";
 pub const ORDERS: &str = "openb-fgd-orders";
 
 /// The nodes of the cluster: those with GPUs.
-const NODES: &str = "openb_node_list_gpu_node.csv";
+pub const NODES: &str = "openb_node_list_gpu_node.csv";
 
 /// Nodes, pods and in which orders they come.
 #[derive(Clone, Debug)]

@@ -12,13 +12,14 @@ use fleet::{
     Milli, NodeId, Placement, Plan, RunId, Serial, Snapshot,
 };
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
+use rand_chacha::rand_core::SeedableRng as _;
 
 use super::ask::{Ask, Kind};
 use super::site::Site;
 use super::table::{Candidate, Scene, Table};
 use super::typical::Typical;
 use super::{Devices, Reference, Term, Ties};
+use crate::dice;
 
 /// A reference policy with what it knows of nodes and shapes. Give the same one to every turn.
 pub struct Planner {
@@ -177,14 +178,8 @@ impl Planner {
         match self.ties {
             Ties::LowestId => candidates.first().copied(),
             Ties::Drawn if candidates.is_empty() => None,
-            Ties::Drawn => Some(candidates[self.draw(candidates.len())]),
+            Ties::Drawn => Some(candidates[dice::below(&mut self.dice, candidates.len())]),
         }
-    }
-
-    /// A number below `count`, which is above zero.
-    fn draw(&mut self, count: usize) -> usize {
-        let scaled = (u128::from(self.dice.next_u64()) * count as u128) >> 64;
-        usize::try_from(scaled).expect("below a usize")
     }
 
     fn placement(&mut self, job: &Job, run: RunId, number: u16, chosen: Candidate) -> Placement {
@@ -229,7 +224,7 @@ impl Planner {
             |left: &fleet::DeviceFree| left.share >= request.share && left.memory >= request.memory;
         let suited: Vec<usize> =
             devices.filter(|(_, left)| suits(left)).map(|(device, _)| device).collect();
-        Some(suited[self.draw(suited.len())])
+        Some(suited[dice::below(&mut self.dice, suited.len())])
     }
 
     fn tallies(&mut self, job: &Job) -> Vec<Tally> {
