@@ -118,9 +118,14 @@ impl Node {
         let devices = grant.devices.iter().filter(woken);
         let extra =
             |held: &DeviceGrant| classes.get(self.devices[held.device.index()]).power.extra();
-        let held = self.cores.saturating_sub(free.cores);
-        let cores = self.core_power(held + grant.cores).saturating_sub(self.core_power(held));
-        cores + devices.map(extra).sum()
+        self.added_core_draw(free.cores, grant.cores) + devices.map(extra).sum()
+    }
+
+    /// What holding so many more cores adds to the power of the node, where so many are free.
+    #[must_use]
+    pub fn added_core_draw(&self, free: MilliCores, cores: MilliCores) -> Milliwatts {
+        let held = self.cores.saturating_sub(free);
+        self.core_power(held + cores).saturating_sub(self.core_power(held))
     }
 
     /// The least that this many cores can add to the power of the node, whatever else is held.
@@ -193,6 +198,37 @@ impl Free {
     }
 }
 
+/// Which devices of one class a run gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DeviceChoice {
+    /// A share of this one.
+    Share(DeviceIndex),
+    /// As many as are asked for of those that are wholly free, in order of index.
+    Whole,
+}
+
+impl DeviceChoice {
+    /// What a run gets of the devices of class `class`, ascending by index.
+    #[must_use]
+    pub fn grants(
+        self,
+        node: &Node,
+        free: &Free,
+        request: &DeviceRequest,
+        class: ClassId,
+    ) -> Vec<DeviceGrant> {
+        match self {
+            Self::Share(device) => {
+                vec![DeviceGrant { device, share: request.share, memory: request.memory }]
+            }
+            Self::Whole => {
+                let suited = suited(node, free, request, class);
+                suited.take(request.count as usize).map(|one| grant_of(one, request)).collect()
+            }
+        }
+    }
+}
+
 /// Chooses devices of class `class` for `request`, or nothing where they do not suffice.
 ///
 /// A share goes to the device with the least free share that suffices (so that
@@ -206,44 +242,80 @@ pub fn choose_devices(
     classes: &Classes,
     request: &DeviceRequest,
     class: ClassId,
-) -> Option<Vec<DeviceGrant>> {
-    device_choices(node, free, classes, request, class).into_iter().next()
+) -> Option<DeviceChoice> {
+    if request.share == Milli::WHOLE {
+        let suited = suited(node, free, request, class).take(request.count as usize);
+        return (suited.count() == request.count as usize).then_some(DeviceChoice::Whole);
+    }
+    if classes.get(class).share == ShareRule::Exclusive {
+        return None;
+    }
+    let best = suited(node, free, request, class).min_by_key(|one| fit(free, *one))?;
+    Some(DeviceChoice::Share(index_of(best)))
 }
 
-/// Every choice of devices of class `class` for `request` that differs in more than the index of
-/// equal devices, the one of [`choose_devices`] first: for a share one device of each free share
+/// Adds every choice of devices of class `class` for `request` that differs in more than the index
+/// of equal devices, the one of [`choose_devices`] first: for a share one device of each free share
 /// and memory that suffice, the least free first; for whole devices at most one choice.
-#[must_use]
 pub fn device_choices(
     node: &Node,
     free: &Free,
     classes: &Classes,
     request: &DeviceRequest,
     class: ClassId,
-) -> Vec<Vec<DeviceGrant>> {
-    let divides = request.share < Milli::WHOLE;
-    if divides && classes.get(class).share == ShareRule::Exclusive {
-        return Vec::new();
+    choices: &mut Vec<DeviceChoice>,
+) {
+    let divides = classes.get(class).share == ShareRule::Milli;
+    if request.share == Milli::WHOLE || !divides {
+        choices.extend(choose_devices(node, free, classes, request, class));
+        return;
     }
-    let suits = |(index, left): &(usize, &DeviceFree)| {
-        node.devices[*index] == class
-            && left.share >= request.share
-            && left.memory >= request.memory
+    let start = choices.len();
+    let suited = suited(node, free, request, class);
+    choices.extend(suited.map(|one| DeviceChoice::Share(index_of(one))));
+    let fit = |choice: &DeviceChoice| match choice {
+        DeviceChoice::Share(device) => fit(free, device.index()),
+        DeviceChoice::Whole => unreachable!("shares were asked for"),
     };
-    let suited = free.devices.iter().enumerate().filter(suits);
-    if divides {
-        let mut by_fit: Vec<_> =
-            suited.map(|(index, left)| (left.share, left.memory, index)).collect();
-        by_fit.sort_unstable();
-        by_fit.dedup_by_key(|(share, memory, _)| (*share, *memory));
-        return by_fit.into_iter().map(|(.., index)| vec![grant_of(index, request)]).collect();
-    }
-    let wanted = request.count as usize;
-    let chosen: Vec<_> = suited.take(wanted).map(|(index, _)| grant_of(index, request)).collect();
-    if chosen.len() < wanted { Vec::new() } else { vec![chosen] }
+    choices[start..].sort_unstable_by_key(fit);
+    let mut last = None;
+    let mut position = 0;
+    choices.retain(|choice| {
+        position += 1;
+        if position <= start {
+            return true;
+        }
+        let (share, memory, _) = fit(choice);
+        let is_new = last != Some((share, memory));
+        last = Some((share, memory));
+        is_new
+    });
+}
+
+/// The devices of a class of which the share and memory asked for are free.
+fn suited<'a>(
+    node: &'a Node,
+    free: &'a Free,
+    request: &'a DeviceRequest,
+    class: ClassId,
+) -> impl Iterator<Item = usize> + 'a {
+    let devices = node.devices.iter().zip(&free.devices).enumerate();
+    let suits = move |(_, (of, left)): &(usize, (&ClassId, &DeviceFree))| {
+        **of == class && left.share >= request.share && left.memory >= request.memory
+    };
+    devices.filter(suits).map(|(index, _)| index)
+}
+
+/// How tightly a share fits on a device; the least fits best.
+fn fit(free: &Free, device: usize) -> (Milli, Bytes, usize) {
+    let left = free.devices[device];
+    (left.share, left.memory, device)
+}
+
+fn index_of(device: usize) -> DeviceIndex {
+    DeviceIndex(u16::try_from(device).expect("a node has fewer than 65,536 devices"))
 }
 
 fn grant_of(index: usize, request: &DeviceRequest) -> DeviceGrant {
-    let device = DeviceIndex(u16::try_from(index).expect("a node has fewer than 65,536 devices"));
-    DeviceGrant { device, share: request.share, memory: request.memory }
+    DeviceGrant { device: index_of(index), share: request.share, memory: request.memory }
 }

@@ -7,24 +7,25 @@
 use std::sync::Arc;
 
 use fleet::explanation::TierInForce;
+use fleet::node::DeviceChoice;
 use fleet::policy::Objective;
-use fleet::snapshot::Mix;
-use fleet::{Alternative, ClassId, Classes, Free, Grant, Milli, Snapshot};
+use fleet::snapshot::{Amounts, Mix};
+use fleet::{Alternative, ClassId, Classes, DeviceFree, Milli, Snapshot};
 
-use crate::feasible::{self, Devices, Verdict};
+use crate::feasible::{self, Devices, Standing, Way, Ways};
 use crate::groups::{Group, GroupId, Groups};
 use crate::objective::outlook::Outlook;
 use crate::objective::{Effects, fragmentation, utilisation};
 use crate::shapes::{ShapeId, Shapes, watts};
 
-/// The most options kept, over all shapes; at some 200 bytes each. Past it they are forgotten.
+/// The most groups of which options are kept, over all shapes; at some 100 bytes each. Past it they
+/// are forgotten.
 const KEPT_MAX: usize = 1_000_000;
 
 /// One way to take a task, with what it does.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Choosable {
-    pub(crate) class: ClassId,
-    pub(crate) grant: Grant,
+    pub(crate) way: Way,
     pub(crate) effects: Effects,
 }
 
@@ -42,16 +43,19 @@ pub(crate) struct Appraiser {
     pub(crate) version: u64,
     /// By slot, what the node is good for as it is.
     before: Vec<Before>,
-    /// By shape and slot: the stamp of the group and what was worked out.
+    /// By shape and slot.
     kept: Vec<Vec<Option<Kept>>>,
     kept_count: usize,
     /// How often effects were worked out.
     pub(crate) worked_out: u64,
-    spare: Free,
+    ways: Ways,
+    options: Vec<Choosable>,
+    /// What is free of the devices of a node, while choices are tried on it.
+    devices: Vec<DeviceFree>,
 }
 
 /// The stamp of a group, and what it offers.
-type Kept = (u64, Arc<[Choosable]>);
+type Kept = (u64, Box<[Choosable]>);
 
 /// Which objectives some tier weighs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,6 +72,10 @@ struct Weighs {
 struct Before {
     stamp: u64,
     version: u64,
+    /// Free thousandths of a device.
+    share: u64,
+    /// Whether it has devices, all of them wholly free.
+    is_whole: bool,
     unusable: f64,
     accompanied: f64,
 }
@@ -117,90 +125,102 @@ impl Appraiser {
     pub(crate) fn kept(
         &mut self,
         shape: ShapeId,
-        alternative: &Alternative,
+        shapes: &Shapes,
         id: GroupId,
         group: &Group,
-    ) -> Arc<[Choosable]> {
-        let (shape, slot) = (shape.index(), id.index());
-        if let Some(Some((stamp, known))) = self.kept.get(shape).and_then(|row| row.get(slot))
-            && *stamp == group.stamp
-        {
-            return Arc::clone(known);
+    ) -> &[Choosable] {
+        let (position, slot) = (shape.index(), id.index());
+        let known = self.kept.get(position).and_then(|row| row.get(slot)?.as_ref());
+        if known.is_none_or(|(stamp, _)| *stamp != group.stamp) {
+            let found: Box<[Choosable]> = self.options(shape, shapes, id, group).into();
+            if self.kept.len() <= position {
+                self.kept.resize_with(position + 1, Vec::new);
+            }
+            let row = &mut self.kept[position];
+            if row.len() <= slot {
+                row.resize_with(slot + 1, || None);
+            }
+            self.kept_count += usize::from(row[slot].is_none());
+            row[slot] = Some((group.stamp, found));
         }
-        let found: Arc<[Choosable]> = self.options(alternative, id, group).into();
-        if self.kept.len() <= shape {
-            self.kept.resize_with(shape + 1, Vec::new);
-        }
-        let row = &mut self.kept[shape];
-        if row.len() <= slot {
-            row.resize(slot + 1, None);
-        }
-        self.kept_count += usize::from(row[slot].is_none());
-        row[slot] = Some((group.stamp, Arc::clone(&found)));
-        found
+        let known = self.kept[position][slot].as_ref();
+        &known.expect("just made sure of").1
     }
 
     /// What a group that has room offers a shape, the most wanted first.
     pub(crate) fn options(
         &mut self,
-        alternative: &Alternative,
+        shape: ShapeId,
+        shapes: &Shapes,
         id: GroupId,
         group: &Group,
-    ) -> Vec<Choosable> {
+    ) -> &[Choosable] {
         // Devices that differ only in what is free of them make a difference to this one only:
         // the local rule wakes no device where one that is awake will do.
         let devices = if self.weighs.fragmentation { Devices::Every } else { Devices::ByRule };
-        let judged = feasible::judge(
-            alternative,
-            &group.node,
-            group.up,
-            &group.free,
-            &self.classes,
-            devices,
-        );
-        let Verdict::Fits(ways) = judged else { return Vec::new() };
+        let alternative = shapes.alternative(shape);
+        let Group { node, up, free, .. } = group;
+        self.ways.clear();
+        if shapes.standing(shape, group.make) == Some(Standing::BySummary) {
+            let (classes, ways) = (&self.classes, &mut self.ways);
+            feasible::ways_by_summary(alternative, (node, free), classes, devices, ways);
+        } else {
+            let (classes, ways) = (&self.classes, &mut self.ways);
+            feasible::judge(alternative, node, *up, free, classes, devices, ways);
+        }
         self.worked_out += 1;
         let before = self.before(id, group);
-        let request = &alternative.request;
-        let choosable = |way: feasible::Way| {
-            let grant =
-                Grant { cores: request.cores, memory: request.memory, devices: way.devices };
-            Choosable { class: way.class, effects: self.effects(group, before, &grant), grant }
-        };
-        ways.into_iter().map(choosable).collect()
+        self.devices.clone_from(&free.devices);
+        self.options.clear();
+        for position in 0..self.ways.found.len() {
+            let way = self.ways.found[position];
+            let effects = self.effects(alternative, group, before, way);
+            self.options.push(Choosable { way, effects });
+        }
+        &self.options
     }
 
-    fn effects(&mut self, group: &Group, before: Before, grant: &Grant) -> Effects {
-        let (node, weighs) = (&group.node, self.weighs);
-        let after = &mut self.spare;
-        (after.cores, after.memory) = (group.free.cores, group.free.memory);
-        after.devices.clone_from(&group.free.devices);
-        after.take(grant);
+    fn effects(
+        &mut self,
+        alternative: &Alternative,
+        group: &Group,
+        before: Before,
+        way: Way,
+    ) -> Effects {
+        let (node, weighs, request) = (&group.node, self.weighs, &alternative.request);
+        let taken = Taken::new(alternative, way);
+        let after = Amounts {
+            cores: group.free.cores - request.cores,
+            memory: group.free.memory - request.memory,
+            share: before.share - taken.share(),
+        };
         let mut effects = Effects::default();
         if weighs.energy {
-            effects.added_watts = watts(node.added_draw(&group.free, grant, &self.classes));
+            let cores = node.added_core_draw(group.free.cores, request.cores);
+            let extra = self.classes.get(way.class).power.extra();
+            effects.added_watts = watts(cores) + watts(extra) * f64::from(taken.woken(group));
         }
         if weighs.utilisation {
             effects.stranded = utilisation::stranded(node, after);
         }
         if weighs.fragmentation {
-            let unusable = self.outlook.unusable(node, after);
-            effects.capacity_lost = fragmentation::capacity_lost(before.unusable, unusable, grant);
+            taken.apply(&mut self.devices, &node.devices, way.class);
+            let unusable = self.outlook.unusable(node, after, &self.devices);
+            effects.capacity_lost =
+                fragmentation::capacity_lost(before.unusable, unusable, taken.share());
+            self.devices.clone_from(&group.free.devices);
         }
         if weighs.companion {
             let accompanied = self.outlook.accompanied(node, after);
             effects.companions_lost = (before.accompanied - accompanied).max(0.0);
         }
-        if weighs.rarity && breaks(&group.free, after) {
+        if weighs.rarity && before.is_whole && after.share > 0 {
             effects.rarity = self.rarities[group.make.0 as usize];
         }
         effects
     }
 
     fn before(&mut self, id: GroupId, group: &Group) -> Before {
-        if !self.weighs.fragmentation && !self.weighs.companion {
-            return Before::default();
-        }
         let slot = id.index();
         if self.before.len() <= slot {
             self.before.resize(slot + 1, Before::default());
@@ -209,14 +229,85 @@ impl Appraiser {
         if (known.stamp, known.version) == (group.stamp, self.version) {
             return known;
         }
-        let found = Before {
-            stamp: group.stamp,
-            version: self.version,
-            unusable: self.outlook.unusable(&group.node, &group.free),
-            accompanied: self.outlook.accompanied(&group.node, &group.free),
-        };
+        let found = self.work_out_before(group);
         self.before[slot] = found;
         found
+    }
+
+    fn work_out_before(&self, group: &Group) -> Before {
+        let (node, free) = (&group.node, Amounts::of_free(&group.free));
+        let mut found = Before {
+            stamp: group.stamp,
+            version: self.version,
+            share: free.share,
+            is_whole: !node.devices.is_empty()
+                && group.free.devices.iter().all(|left| left.share == Milli::WHOLE),
+            ..Before::default()
+        };
+        if self.weighs.fragmentation {
+            found.unusable = self.outlook.unusable(node, free, &group.free.devices);
+        }
+        if self.weighs.companion {
+            found.accompanied = self.outlook.accompanied(node, free);
+        }
+        found
+    }
+}
+
+/// What a way takes of the devices of a node.
+#[derive(Clone, Copy)]
+struct Taken {
+    choice: Option<DeviceChoice>,
+    count: u32,
+    held: DeviceFree,
+}
+
+impl Taken {
+    fn new(alternative: &Alternative, way: Way) -> Self {
+        match &alternative.request.devices {
+            None => Self { choice: None, count: 0, held: DeviceFree::default() },
+            Some(wanted) => Self {
+                choice: way.devices,
+                count: wanted.count,
+                held: DeviceFree { share: wanted.share, memory: wanted.memory },
+            },
+        }
+    }
+
+    /// In thousandths of a device.
+    fn share(self) -> u64 {
+        u64::from(self.count) * u64::from(self.held.share.0)
+    }
+
+    /// How many devices were idle before.
+    fn woken(self, group: &Group) -> u32 {
+        match self.choice {
+            None => 0,
+            Some(DeviceChoice::Whole) => self.count,
+            Some(DeviceChoice::Share(device)) => {
+                u32::from(group.free.devices[device.index()].share == Milli::WHOLE)
+            }
+        }
+    }
+
+    fn apply(self, free: &mut [DeviceFree], of: &[ClassId], class: ClassId) {
+        let take = |left: &mut DeviceFree| {
+            left.share -= self.held.share;
+            left.memory -= self.held.memory;
+        };
+        match self.choice {
+            None => {}
+            Some(DeviceChoice::Share(device)) => take(&mut free[device.index()]),
+            Some(DeviceChoice::Whole) => {
+                let suits = |(left, of): &(&mut DeviceFree, &ClassId)| {
+                    **of == class
+                        && left.share == Milli::WHOLE
+                        && left.memory >= self.held.memory
+                };
+                let suited = free.iter_mut().zip(of).filter(suits).take(self.count as usize);
+                suited.for_each(|(left, _)| take(left));
+            }
+        }
     }
 }
 
@@ -233,12 +324,4 @@ impl Weighs {
             energy: weighs(Objective::Energy),
         }
     }
-}
-
-/// Whether a node with devices was wholly free of them before and is not wholly taken after.
-fn breaks(before: &Free, after: &Free) -> bool {
-    let is_whole = |left: &fleet::DeviceFree| left.share == Milli::WHOLE;
-    !before.devices.is_empty()
-        && before.devices.iter().all(is_whole)
-        && after.devices.iter().any(|left| !left.share.is_zero())
 }

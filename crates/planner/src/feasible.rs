@@ -9,29 +9,51 @@
 use std::cmp::Reverse;
 
 use fleet::explanation::Constraint;
-use fleet::{
-    Alternative, ClassId, Classes, DeviceGrant, DeviceRequest, Free, Milli, Node, ShareRule, node,
-};
+use fleet::node::{self, DeviceChoice};
+use fleet::{Alternative, ClassId, Classes, DeviceRequest, Free, Grant, Milli, Node, ShareRule};
 
-use crate::groups::Glance;
+use crate::groups::Summary;
 
-/// Whether one group of equal nodes can take one task.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// It can, in these ways, ascending by class: one for each class of devices that would do or,
-    /// where that is asked for, for each choice of devices that differs.
-    Fits(Vec<Way>),
-    /// It cannot.
-    Lacks(Misfit),
-}
-
-/// One way to take the task.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One way to take a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Way {
     /// The class that decides the rate.
     pub(crate) class: ClassId,
-    /// The devices.
-    pub(crate) devices: Vec<DeviceGrant>,
+    /// The devices, where some are asked for.
+    pub(crate) devices: Option<DeviceChoice>,
+}
+
+impl Way {
+    /// What the task gets.
+    pub(crate) fn grant(self, alternative: &Alternative, node: &Node, free: &Free) -> Grant {
+        let request = &alternative.request;
+        let devices = match (self.devices, &request.devices) {
+            (Some(choice), Some(wanted)) => choice.grants(node, free, wanted, self.class),
+            _ => Vec::new(),
+        };
+        Grant { cores: request.cores, memory: request.memory, devices }
+    }
+}
+
+/// Ways to take a task, and room to find them; to be used again.
+#[derive(Debug, Default)]
+pub(crate) struct Ways {
+    /// Ascending by class: one for each class of devices that would do or, where that is asked for,
+    /// for each choice of devices that differs.
+    pub(crate) found: Vec<Way>,
+    choices: Vec<DeviceChoice>,
+}
+
+impl Ways {
+    /// No ways.
+    pub(crate) fn clear(&mut self) {
+        self.found.clear();
+    }
+
+    fn extend(&mut self, class: ClassId) {
+        let way = |devices| Way { class, devices: Some(devices) };
+        self.found.extend(self.choices.drain(..).map(way));
+    }
 }
 
 /// Which ways are told of those that differ only in the devices that are chosen.
@@ -51,7 +73,8 @@ pub(crate) struct Misfit {
     pub(crate) best: u64,
 }
 
-/// Judges one alternative on a node of which this much is free.
+/// Judges one alternative on a node of which this much is free: adds the ways in which it can be
+/// taken, or returns what is missing.
 pub(crate) fn judge(
     alternative: &Alternative,
     node: &Node,
@@ -59,18 +82,90 @@ pub(crate) fn judge(
     free: &Free,
     classes: &Classes,
     devices: Devices,
-) -> Verdict {
+    ways: &mut Ways,
+) -> Option<Misfit> {
     if !up {
-        return Verdict::Lacks(refused(Constraint::Up));
+        return Some(refused(Constraint::Up));
     }
     let has = |(key, value): (&String, &String)| node.labels.get(key) == Some(value);
     if !alternative.labels.iter().all(has) {
-        return Verdict::Lacks(refused(Constraint::Labels));
+        return Some(refused(Constraint::Labels));
     }
+    let Some(request) = &alternative.request.devices else {
+        let misfit = cores_misfit(alternative, node, free, classes);
+        let way = Way { class: node.cpu, devices: None };
+        ways.found.extend(misfit.is_none().then_some(way));
+        return misfit;
+    };
+    let mut misfits = Vec::new();
+    for class in alternative.classes_on(node, classes) {
+        let misfit = class_misfit(request, class, classes)
+            .or_else(|| rate_misfit(alternative, class, classes))
+            .or_else(|| size_misfit(alternative, node))
+            .or_else(|| count_misfit(request, class, node))
+            .or_else(|| free_misfit(alternative, free))
+            .or_else(|| device_misfit(request, class, node, free));
+        match misfit {
+            Some(misfit) => misfits.push((class, misfit)),
+            None => choose(request, class, (node, free), classes, devices, ways),
+        }
+    }
+    if !ways.found.is_empty() {
+        return None;
+    }
+    let furthest = misfits
+        .into_iter()
+        .max_by_key(|(class, misfit)| (misfit.constraint, misfit.best, Reverse(*class)))
+        .map(|(_, misfit)| misfit);
+    Some(furthest.unwrap_or_else(|| refused(Constraint::Kind(request.kind))))
+}
+
+/// The ways to take an alternative on a node that is known to have room for it, where all that is
+/// asked can be answered by a [`Summary`].
+pub(crate) fn ways_by_summary(
+    alternative: &Alternative,
+    (node, free): (&Node, &Free),
+    classes: &Classes,
+    devices: Devices,
+    ways: &mut Ways,
+) {
     match &alternative.request.devices {
-        None => judge_cores(alternative, node, free, classes),
-        Some(request) => judge_devices((alternative, request), node, free, classes, devices),
+        None => ways.found.push(Way { class: node.cpu, devices: None }),
+        Some(request) => {
+            choose(request, node.devices[0], (node, free), classes, devices, ways);
+        }
     }
+}
+
+fn choose(
+    request: &DeviceRequest,
+    class: ClassId,
+    (node, free): (&Node, &Free),
+    classes: &Classes,
+    devices: Devices,
+    ways: &mut Ways,
+) {
+    match devices {
+        Devices::ByRule => {
+            ways.choices.extend(node::choose_devices(node, free, classes, request, class));
+        }
+        Devices::Every => {
+            node::device_choices(node, free, classes, request, class, &mut ways.choices);
+        }
+    }
+    assert!(!ways.choices.is_empty(), "every device constraint of the class is met");
+    ways.extend(class);
+}
+
+fn cores_misfit(
+    alternative: &Alternative,
+    node: &Node,
+    free: &Free,
+    classes: &Classes,
+) -> Option<Misfit> {
+    rate_misfit(alternative, node.cpu, classes)
+        .or_else(|| size_misfit(alternative, node))
+        .or_else(|| free_misfit(alternative, free))
 }
 
 /// What is known about an alternative on a make whatever is free there.
@@ -78,8 +173,8 @@ pub(crate) fn judge(
 pub(crate) enum Standing {
     /// It could not run even on an empty node.
     Never(Misfit),
-    /// It has room where cores, memory and a [`Glance`] at the devices suffice.
-    AtAGlance,
+    /// It has room where cores, memory and devices suffice by the [`Summary`] of the group.
+    BySummary,
     /// It takes a full look.
     ByLook,
 }
@@ -92,78 +187,31 @@ pub(crate) fn stand(
     classes: &Classes,
 ) -> Standing {
     let empty = node.capacity(classes);
-    match judge(alternative, node, true, &empty, classes, Devices::ByRule) {
-        Verdict::Lacks(misfit) => Standing::Never(misfit),
-        Verdict::Fits(_) => match &alternative.request.devices {
-            None => Standing::AtAGlance,
-            Some(request) if is_uniform && request.memory.is_zero() => Standing::AtAGlance,
+    let (by_rule, ways) = (Devices::ByRule, &mut Ways::default());
+    match judge(alternative, node, true, &empty, classes, by_rule, ways) {
+        Some(misfit) => Standing::Never(misfit),
+        None => match &alternative.request.devices {
+            None => Standing::BySummary,
+            Some(request) if is_uniform && request.memory.is_zero() => Standing::BySummary,
             Some(_) => Standing::ByLook,
         },
     }
 }
 
-/// What is missing at a glance: the same misfit as by a full look, where the standing is
-/// [`Standing::AtAGlance`] and the node is up.
-pub(crate) fn glance_misfit(
-    alternative: &Alternative,
-    free: &Free,
-    glance: Glance,
-) -> Option<Misfit> {
-    if let Some(misfit) = free_misfit(alternative, free) {
-        return Some(misfit);
-    }
-    let request = alternative.request.devices.as_ref()?;
-    if request.share < Milli::WHOLE {
-        short(Constraint::FreeShare, u64::from(request.share.0), u64::from(glance.share))
-    } else {
-        short(Constraint::FreeDevices, u64::from(request.count), u64::from(glance.whole))
-    }
-}
-
-fn judge_cores(alternative: &Alternative, node: &Node, free: &Free, classes: &Classes) -> Verdict {
-    let misfit = rate_misfit(alternative, node.cpu, classes)
-        .or_else(|| size_misfit(alternative, node))
-        .or_else(|| free_misfit(alternative, free));
-    match misfit {
-        Some(misfit) => Verdict::Lacks(misfit),
-        None => Verdict::Fits(vec![Way { class: node.cpu, devices: Vec::new() }]),
-    }
-}
-
-fn judge_devices(
-    (alternative, request): (&Alternative, &DeviceRequest),
-    node: &Node,
-    free: &Free,
-    classes: &Classes,
-    devices: Devices,
-) -> Verdict {
-    let mut ways = Vec::new();
-    let mut misfits = Vec::new();
-    for class in alternative.classes_on(node, classes) {
-        let misfit = class_misfit(request, class, classes)
-            .or_else(|| rate_misfit(alternative, class, classes))
-            .or_else(|| size_misfit(alternative, node))
-            .or_else(|| count_misfit(request, class, node))
-            .or_else(|| free_misfit(alternative, free))
-            .or_else(|| device_misfit(request, class, node, free));
-        match misfit {
-            Some(misfit) => misfits.push((class, misfit)),
-            None => {
-                let mut choices = node::device_choices(node, free, classes, request, class);
-                assert!(!choices.is_empty(), "every device constraint of the class is met");
-                choices.truncate(if devices == Devices::ByRule { 1 } else { usize::MAX });
-                ways.extend(choices.into_iter().map(|devices| Way { class, devices }));
+/// What is missing by a summary: the same misfit as by a full look, where the standing is
+/// [`Standing::BySummary`] and the node is up.
+pub(crate) fn misfit_by_summary(alternative: &Alternative, group: &Summary) -> Option<Misfit> {
+    let request = &alternative.request;
+    short(Constraint::FreeCores, request.cores.0, group.cores.0)
+        .or_else(|| short(Constraint::FreeMemory, request.memory.0, group.memory.0))
+        .or_else(|| {
+            let request = request.devices.as_ref()?;
+            if request.share < Milli::WHOLE {
+                short(Constraint::FreeShare, u64::from(request.share.0), u64::from(group.share))
+            } else {
+                short(Constraint::FreeDevices, u64::from(request.count), u64::from(group.whole))
             }
-        }
-    }
-    if !ways.is_empty() {
-        return Verdict::Fits(ways);
-    }
-    let furthest = misfits
-        .into_iter()
-        .max_by_key(|(class, misfit)| (misfit.constraint, misfit.best, Reverse(*class)))
-        .map(|(_, misfit)| misfit);
-    Verdict::Lacks(furthest.unwrap_or_else(|| refused(Constraint::Kind(request.kind))))
+        })
 }
 
 fn class_misfit(request: &DeviceRequest, class: ClassId, classes: &Classes) -> Option<Misfit> {

@@ -8,6 +8,7 @@
 //! remembers something about all groups looks only at what changed.
 
 mod log;
+mod summary;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash as _, Hasher as _};
@@ -21,6 +22,8 @@ use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
 use log::Log;
+pub(crate) use log::Change;
+pub(crate) use summary::Summary;
 
 /// The position of a group among all groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,7 +36,7 @@ impl GroupId {
 }
 
 /// The position of a make among all makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct MakeId(pub(crate) u32);
 
 /// Nodes that are equal in everything that a decision can depend on, but for their id.
@@ -47,17 +50,6 @@ pub(crate) struct Group {
     pub(crate) up: bool,
     pub(crate) free: Free,
     pub(crate) nodes: BTreeSet<NodeId>,
-    /// What is free of its devices, at a glance; `None` where they are not all of one class.
-    pub(crate) glance: Option<Glance>,
-}
-
-/// What is free of devices that are all of one class.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Glance {
-    /// The largest free share, in thousandths.
-    pub(crate) share: u32,
-    /// How many are wholly free.
-    pub(crate) whole: u32,
 }
 
 impl Group {
@@ -98,6 +90,8 @@ pub(crate) struct Groups {
     pub(crate) makes_version: u64,
     make_of: Vec<(Arc<Node>, MakeId)>,
     slots: Vec<Option<Group>>,
+    /// By slot, the groups in short, so that a look at many of them stays in near memory.
+    summaries: Vec<Summary>,
     vacant: BTreeSet<GroupId>,
     /// Slots by the hash of make and state; only ever asked, never walked through.
     by_state: HashTable<GroupId>,
@@ -140,19 +134,20 @@ impl Groups {
         assert_eq!(self.group_of.len(), snapshot.nodes.len(), "every node is in a group");
     }
 
-    /// The groups, in no order that a decision may depend on.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (GroupId, &Group)> {
-        let groups = (0..).zip(&self.slots);
-        groups.filter_map(|(slot, group)| group.as_ref().map(|group| (GroupId(slot), group)))
-    }
-
-    /// The group in a slot, if there is one.
-    pub(crate) fn find(&self, id: GroupId) -> Option<&Group> {
-        self.slots[id.index()].as_ref()
-    }
-
+    /// The group in a slot.
     pub(crate) fn get(&self, id: GroupId) -> &Group {
-        self.find(id).expect("a live group")
+        self.slots[id.index()].as_ref().expect("a live group")
+    }
+
+    /// The groups in short, by slot; without nodes where there is none.
+    pub(crate) fn summaries(&self) -> &[Summary] {
+        &self.summaries
+    }
+
+    /// Any one node of a make, and whether its devices are all of one class.
+    pub(crate) fn make(&self, make: MakeId) -> (&Node, bool) {
+        let Make { node, is_uniform, .. } = &self.makes[make.0 as usize];
+        (node, *is_uniform)
     }
 
     /// How many groups there are.
@@ -204,7 +199,7 @@ impl Groups {
     }
 
     fn put(&mut self, id: NodeId, entry: &NodeEntry) {
-        let make = self.make(id, &entry.node);
+        let make = self.make_for(id, &entry.node);
         let old = self.group_of.get(id.index()).map(|group| self.get(*group));
         if old.is_some_and(|old| (old.make, old.up) == (make, entry.up) && old.free == entry.free) {
             return;
@@ -225,7 +220,7 @@ impl Groups {
         self.move_to(id, make, entry.up, free);
     }
 
-    fn make(&mut self, id: NodeId, node: &Arc<Node>) -> MakeId {
+    fn make_for(&mut self, id: NodeId, node: &Arc<Node>) -> MakeId {
         if let Some((known, make)) = self.make_of.get(id.index())
             && Arc::ptr_eq(known, node)
         {
@@ -283,7 +278,8 @@ impl Groups {
             }
         };
         self.slots[group.index()].as_mut().expect("just made sure of").nodes.insert(id);
-        self.log.push(group);
+        let after = self.summarise(group);
+        self.log.push(group, after - 1, after);
         match self.group_of.get_mut(id.index()) {
             Some(known) => *known = group,
             None => self.group_of.push(group),
@@ -293,16 +289,20 @@ impl Groups {
     /// Takes a node out of its group, and the group away with its last node.
     fn leave(&mut self, id: NodeId, old: Option<GroupId>) {
         let Some(old) = old else { return };
-        self.log.push(old);
         let group = self.slots[old.index()].as_mut().expect("a node's group is live");
+        let before = group.count();
         group.nodes.remove(&id);
+        self.log.push(old, before, before - 1);
         if group.nodes.is_empty() {
             let hash = hash(group.make, group.up, &group.free);
             if let Ok(entry) = self.by_state.find_entry(hash, |slot| *slot == old) {
                 entry.remove();
             }
             self.slots[old.index()] = None;
+            self.summaries[old.index()] = Summary::default();
             self.vacant.insert(old);
+        } else {
+            self.summarise(old);
         }
     }
 
@@ -320,8 +320,8 @@ impl Groups {
         group.stamp = self.stamps;
         (group.make, group.up) = (make, up);
         self.spare = std::mem::replace(&mut group.free, free);
-        group.glance = self.makes[make.0 as usize].is_uniform.then(|| glance(&group.free));
-        self.log.push(id);
+        self.summarise(id);
+        self.log.push(id, 1, 1);
         self.insert_hash(new_hash, id);
     }
 
@@ -334,7 +334,6 @@ impl Groups {
             make,
             node: Arc::clone(&known.node),
             up,
-            glance: known.is_uniform.then(|| glance(&free)),
             free,
             nodes: BTreeSet::new(),
         };
@@ -345,11 +344,19 @@ impl Groups {
             }
             None => {
                 self.slots.push(Some(group));
+                self.summaries.push(Summary::default());
                 GroupId(u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 groups"))
             }
         };
         self.insert_hash(hash, id);
         id
+    }
+
+    /// Sums a group up again, and returns how many nodes it has.
+    fn summarise(&mut self, id: GroupId) -> u32 {
+        let summary = Summary::of(self.get(id));
+        self.summaries[id.index()] = summary;
+        summary.nodes
     }
 
     fn insert_hash(&mut self, new_hash: u64, id: GroupId) {
@@ -364,15 +371,6 @@ impl Groups {
 fn copy(to: &mut Free, from: &Free) {
     (to.cores, to.memory) = (from.cores, from.memory);
     to.devices.clone_from(&from.devices);
-}
-
-fn glance(free: &Free) -> Glance {
-    let shares = || free.devices.iter().map(|left| left.share);
-    let whole = shares().filter(|share| *share == fleet::Milli::WHOLE).count();
-    Glance {
-        share: shares().max().map_or(0, |share| share.0),
-        whole: u32::try_from(whole).expect("a node has few devices"),
-    }
 }
 
 fn hash(make: MakeId, up: bool, free: &Free) -> u64 {

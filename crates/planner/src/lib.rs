@@ -70,7 +70,7 @@ impl Scratch {
 
     fn sync(&mut self, snapshot: &Snapshot, policy: &Policy, tiers: &[TierInForce]) {
         self.groups.sync(snapshot);
-        self.shapes.sync(snapshot, &self.groups);
+        self.shapes.sync(snapshot);
         self.appraiser.sync(snapshot, &self.groups, &self.shapes, tiers);
         self.rankings.sync(ranking::Basis {
             tiers: tiers.to_vec(),

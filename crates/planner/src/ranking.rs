@@ -1,25 +1,25 @@
 //! Rankings: for one kind of demand the best choice on every group, and the best of all at hand.
 //!
-//! A ranking is a tournament: each inner node of a binary tree names the better
-//! of the two groups below it. When a group changes, its own best choice is
-//! worked out again and the games on its way to the root are played again, so
-//! that a decision costs the number of changes times the logarithm of the
-//! number of groups. Jobs have one ranking together where everything that a
+//! A ranking is a heap of choices. When a group changes its new best choice is
+//! put in; the old one stays until it comes to the top and is seen to be of a
+//! group that is no more. So a decision costs what changed since the last one,
+//! not what there is. Jobs have one ranking together where everything that a
 //! score depends on is the same.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use fleet::explanation::TierInForce;
 use fleet::policy::Scale;
 use fleet::{ClassId, NodeId, Work};
 
-use crate::groups::{Group, GroupId, Groups};
+use crate::groups::{Change, GroupId, Groups, Summary};
 use crate::score::Tiers;
-use crate::shapes::JobShape;
+use crate::shapes::{JobShape, Shapes};
 
-/// The most leaves kept, over all rankings; at some 70 bytes each. Past it the rankings that were
-/// not used for longest are forgotten.
-const LEAVES_MAX: usize = 12_000_000;
+/// The most entries kept, over all rankings; of 48 bytes each. Past it the rankings that were not
+/// used for longest are forgotten.
+const ENTRIES_MAX: usize = 12_000_000;
 
 /// The most demands that are remembered without a ranking.
 const ONCE_MAX: usize = 4096;
@@ -68,13 +68,6 @@ pub(crate) struct Basis {
     pub(crate) shapes: u64,
 }
 
-/// What one group came to.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Appraisal {
-    pub(crate) has_room: bool,
-    pub(crate) best: Option<Weight>,
-}
-
 /// The rankings that are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Rankings {
@@ -87,25 +80,44 @@ pub(crate) struct Rankings {
 /// One ranking.
 #[derive(Debug, Default)]
 pub(crate) struct Ranking {
-    cursor: u64,
-    leaves: Vec<Leaf>,
-    /// The winner below each inner node; the root is at 1. As many as there are leaves, rounded up
-    /// to a power of two.
-    tree: Vec<u32>,
-    roomy: u32,
+    /// How many changes of groups it has seen; `None` before the first look.
+    cursor: Option<u64>,
+    heap: BinaryHeap<Entry>,
     used: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Leaf {
+/// The best choice on a group in one of its states. Of two the one that goes first is larger.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    weight: Weight,
+    slot: GroupId,
     stamp: u64,
-    /// How many nodes have room.
-    roomy: u32,
-    best: Option<Weight>,
 }
 
-/// No group below this node has a choice.
-const NOBODY: u32 = u32::MAX;
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let names = |one: &Self| {
+            let Weight { tiers: _, alternative, node, class, option } = one.weight;
+            (alternative, node, class, option, one.slot, one.stamp)
+        };
+        let scores = self.weight.tiers.cmp(&other.weight.tiers);
+        scores.then_with(|| names(other).cmp(&names(self)))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Entry {}
 
 impl Rankings {
     /// Forgets everything where scores may have become others.
@@ -135,168 +147,101 @@ impl Rankings {
     }
 
     fn make_room(&mut self) {
-        let mut leaves: usize = self.by_key.values().map(|ranking| ranking.leaves.len()).sum();
-        while leaves > LEAVES_MAX {
+        let mut entries: usize = self.by_key.values().map(|ranking| ranking.heap.capacity()).sum();
+        while entries > ENTRIES_MAX {
             let oldest = self.by_key.iter().min_by_key(|(_, ranking)| ranking.used);
             let Some(key) = oldest.map(|(key, _)| key.clone()) else { return };
             let forgotten = self.by_key.remove(&key);
-            leaves -= forgotten.map_or(0, |ranking| ranking.leaves.len());
+            entries -= forgotten.map_or(0, |ranking| ranking.heap.capacity());
         }
     }
 }
 
 impl Ranking {
-    /// Appraises every group that changed since the last time.
+    /// Weighs every group that changed since the last time and has room.
     pub(crate) fn refresh(
         &mut self,
         groups: &Groups,
-        mut appraise: impl FnMut(GroupId, &Group) -> Appraisal,
+        shapes: &Shapes,
+        shape: &JobShape,
+        mut best_on: impl FnMut(GroupId) -> Option<Weight>,
     ) {
-        let slots = groups.slots();
-        let changes = groups.log.since(self.cursor);
-        let changes = changes.filter(|changes| changes.len() < slots && !self.leaves.is_empty());
+        let live = || shapes.with_room(shape);
+        let changes = self.cursor.and_then(|cursor| groups.log.since(cursor));
+        // Entries that are of no more use are let go once they may be the larger part.
+        let is_crowded = |changes: &[Change]| {
+            self.heap.len() + changes.len() > 2 * shapes.count_with_room(shape) + 256
+        };
         match changes {
-            Some(changes) => {
-                self.grow(slots);
-                for slot in changes {
-                    if self.look(*slot, groups, &mut appraise) {
-                        self.play(*slot);
+            Some(changes) if changes.len() < groups.slots() && !is_crowded(changes) => {
+                for Change { slot, .. } in changes {
+                    if shape.iter().any(|one| shapes.has_room(*one, *slot)) {
+                        self.heap.extend(entry(*slot, groups, &mut best_on));
                     }
                 }
             }
-            None => {
-                self.grow(slots);
-                for slot in (0..).map(GroupId).take(slots) {
-                    self.look(slot, groups, &mut appraise);
-                }
-                self.play_all();
+            _ => {
+                let mut entries = std::mem::take(&mut self.heap).into_vec();
+                entries.clear();
+                entries.extend(live().filter_map(|slot| entry(slot, groups, &mut best_on)));
+                self.heap = entries.into();
             }
         }
-        self.cursor = groups.log.end();
-    }
-
-    /// How many nodes have room.
-    pub(crate) fn roomy(&self) -> u32 {
-        self.roomy
+        self.cursor = Some(groups.log.end());
     }
 
     /// The best choice of all, and its group.
-    pub(crate) fn first(&self) -> Option<(GroupId, Weight)> {
-        if self.leaves.is_empty() { None } else { self.named(self.winner(1)) }
+    pub(crate) fn first(&mut self, groups: &Groups) -> Option<(GroupId, Weight)> {
+        let entry = self.clean(groups)?;
+        Some((entry.slot, entry.weight))
     }
 
     /// The best choice on another group than this one.
-    pub(crate) fn best_but(&self, but: GroupId) -> Option<(GroupId, Weight)> {
-        let mut at = self.tree.len() + but.index();
-        let mut best = NOBODY;
-        while at > 1 {
-            best = self.better(best, self.winner(at ^ 1));
-            at /= 2;
+    pub(crate) fn best_but(&mut self, but: GroupId, groups: &Groups) -> Option<(GroupId, Weight)> {
+        let mut aside = Vec::new();
+        while self.clean(groups).is_some_and(|entry| entry.slot == but) {
+            aside.extend(self.heap.pop());
         }
-        self.named(best)
+        let found = self.first(groups);
+        self.heap.extend(aside);
+        found
     }
 
-    /// Every group whose best choice ties with the best of all, with that choice.
-    pub(crate) fn tied(&self) -> Vec<(GroupId, Weight)> {
-        let Some((_, first)) = self.first() else { return Vec::new() };
-        let mut tied = Vec::new();
-        let mut open = vec![1];
-        while let Some(at) = open.pop() {
-            let Some((group, weight)) = self.named(self.winner(at)) else { continue };
-            if !weight.ties(&first) {
-                continue;
-            }
-            if at >= self.tree.len() {
-                tied.push((group, weight));
-            } else {
-                open.extend([2 * at, 2 * at + 1]);
-            }
-        }
-        tied
-    }
-
-    fn grow(&mut self, slots: usize) {
-        if self.leaves.len() == slots {
-            return;
-        }
-        self.leaves.reserve_exact(slots.saturating_sub(self.leaves.len()));
-        self.leaves.resize(slots, Leaf::default());
-        let size = slots.next_power_of_two();
-        if self.tree.len() != size {
-            self.tree = vec![NOBODY; size];
-            self.play_all();
-        }
-    }
-
-    /// Looks again at a slot, and says whether anything is different.
-    fn look(
+    /// The best choices of groups while `wants` says so of the next one, the best first.
+    pub(crate) fn while_wanted(
         &mut self,
-        slot: GroupId,
         groups: &Groups,
-        appraise: &mut impl FnMut(GroupId, &Group) -> Appraisal,
-    ) -> bool {
-        let old = self.leaves[slot.index()];
-        let new = match groups.find(slot) {
-            None => Leaf::default(),
-            Some(group) if group.stamp == old.stamp => Leaf {
-                roomy: if old.roomy > 0 { group.count() } else { 0 },
-                best: old.best.map(|best| Weight { node: group.first(), ..best }),
-                ..old
-            },
-            Some(group) => {
-                let Appraisal { has_room, best } = appraise(slot, group);
-                Leaf { stamp: group.stamp, roomy: if has_room { group.count() } else { 0 }, best }
+        mut wants: impl FnMut(&Weight) -> bool,
+    ) -> Vec<(GroupId, Weight)> {
+        let mut found: Vec<Entry> = Vec::new();
+        while let Some(entry) = self.clean(groups).filter(|entry| wants(&entry.weight)) {
+            self.heap.pop();
+            found.push(entry);
+        }
+        // A group that was weighed twice in one state is there twice, one right after the other.
+        found.dedup();
+        self.heap.extend(found.iter().copied());
+        found.into_iter().map(|entry| (entry.slot, entry.weight)).collect()
+    }
+
+    /// The largest entry whose group is as it was weighed.
+    fn clean(&mut self, groups: &Groups) -> Option<Entry> {
+        while let Some(entry) = self.heap.peek() {
+            let Summary { stamp, nodes, first, .. } = groups.summaries()[entry.slot.index()];
+            if nodes > 0 && stamp == entry.stamp && first == entry.weight.node {
+                return Some(*entry);
             }
-        };
-        self.roomy = self.roomy - old.roomy + new.roomy;
-        self.leaves[slot.index()] = new;
-        old.best != new.best
-    }
-
-    /// Plays the games of one group again.
-    fn play(&mut self, slot: GroupId) {
-        let mut at = (self.tree.len() + slot.index()) / 2;
-        while at >= 1 {
-            self.tree[at] = self.better(self.winner(2 * at), self.winner(2 * at + 1));
-            at /= 2;
+            self.heap.pop();
         }
+        None
     }
+}
 
-    fn play_all(&mut self) {
-        for at in (1..self.tree.len()).rev() {
-            self.tree[at] = self.better(self.winner(2 * at), self.winner(2 * at + 1));
-        }
-    }
-
-    fn winner(&self, at: usize) -> u32 {
-        match at.checked_sub(self.tree.len()) {
-            None => self.tree[at],
-            Some(slot) => match self.leaves.get(slot) {
-                Some(Leaf { best: Some(_), .. }) => {
-                    u32::try_from(slot).expect("fewer than 2^32 groups")
-                }
-                _ => NOBODY,
-            },
-        }
-    }
-
-    fn better(&self, one: u32, other: u32) -> u32 {
-        let weight = |slot: u32| self.leaves.get(slot as usize).and_then(|leaf| leaf.best);
-        match (weight(one), weight(other)) {
-            (Some(first), Some(second)) => {
-                if second.beats(&first) {
-                    other
-                } else {
-                    one
-                }
-            }
-            (None, Some(_)) => other,
-            (_, None) => one,
-        }
-    }
-
-    fn named(&self, slot: u32) -> Option<(GroupId, Weight)> {
-        let leaf = self.leaves.get(slot as usize)?;
-        Some((GroupId(slot), leaf.best?))
-    }
+fn entry(
+    slot: GroupId,
+    groups: &Groups,
+    best_on: &mut impl FnMut(GroupId) -> Option<Weight>,
+) -> Option<Entry> {
+    let stamp = groups.summaries()[slot.index()].stamp;
+    best_on(slot).map(|weight| Entry { weight, slot, stamp })
 }

@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fleet::explanation::{Constraint, FellOut};
-use fleet::{Alternative, ClassId, Classes, Job, JobId, Milli, Milliwatts, ShareRule, Snapshot};
+use fleet::{Alternative, ClassId, Classes, Job, JobId, Milli, MilliCores, Milliwatts, ShareRule, Snapshot};
 
-use crate::feasible::{self, Devices, Misfit, Standing, Verdict};
-use crate::groups::{Group, GroupId, Groups};
+use crate::feasible::{self, Devices, Misfit, Standing, Ways};
+use crate::groups::{Change, Group, GroupId, Groups, MakeId};
 
-/// The most entries kept, over all shapes; of 24 bytes each. Past it everything is forgotten.
-const ENTRIES_MAX: usize = 16_000_000;
+/// The most shapes that are known at a time. Past it everything is forgotten.
+const SHAPES_MAX: usize = 16_384;
 
 /// The position of a shape among all shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,8 +50,8 @@ struct Table {
     alternative: Alternative,
     /// How many changes of groups it has seen.
     cursor: u64,
-    /// By the slot of the group.
-    entries: Vec<Entry>,
+    /// Whether the group in a slot has room, 64 slots a word.
+    room: Vec<u64>,
     /// How many nodes have room.
     roomy: u32,
     /// By make, in the numbering of this epoch.
@@ -59,15 +59,6 @@ struct Table {
     epoch: u64,
     /// The version of the makes that it holds for, and where the shape could run at all.
     prospects: Option<(u64, Arc<Prospects>)>,
-}
-
-/// What is known about one shape on one group.
-#[derive(Clone, Copy, Debug, Default)]
-struct Entry {
-    stamp: u64,
-    nodes: u32,
-    lacks: Option<Constraint>,
-    best: u64,
 }
 
 /// Where a shape could run if everything were free.
@@ -79,9 +70,9 @@ pub(crate) struct Prospects {
 
 impl Shapes {
     /// Forgets what no longer holds.
-    pub(crate) fn sync(&mut self, snapshot: &Snapshot, groups: &Groups) {
+    pub(crate) fn sync(&mut self, snapshot: &Snapshot) {
         let is_new = !Arc::ptr_eq(&self.classes, &snapshot.classes);
-        if self.tables.len() * groups.slots() > ENTRIES_MAX || is_new {
+        if self.tables.len() > SHAPES_MAX || is_new {
             let classes = Arc::clone(&snapshot.classes);
             let (epoch, judged) = (self.epoch + 1, self.judged);
             *self = Self { classes, epoch, judged, ..Self::default() };
@@ -117,21 +108,20 @@ impl Shapes {
             table.epoch = groups.epoch;
             table.standings.clear();
         }
-        if table.entries.len() != slots {
-            table.entries.reserve_exact(slots.saturating_sub(table.entries.len()));
-            table.entries.resize(slots, Entry::default());
-        }
-        let judged = &mut self.judged;
+        table.room.resize(slots.div_ceil(64), 0);
         match groups.log.since(table.cursor) {
             Some(changes) if changes.len() < 4 * slots + 64 => {
-                changes.iter().for_each(|slot| *judged += table.look(*slot, groups, classes));
+                changes.iter().for_each(|change| table.follow(*change, groups, classes));
+                self.judged += changes.len() as u64;
             }
             _ => {
+                table.room.fill(0);
                 table.roomy = 0;
-                for slot in (0..).map(GroupId).take(slots) {
-                    table.entries[slot.index()].nodes = 0;
-                    *judged += table.look(slot, groups, classes);
+                for (slot, summary) in (0..).map(GroupId).zip(groups.summaries()) {
+                    let (before, after) = (0, summary.nodes);
+                    table.follow(Change { slot, before, after }, groups, classes);
                 }
+                self.judged += groups.count();
             }
         }
         table.cursor = groups.log.end();
@@ -142,10 +132,37 @@ impl Shapes {
         self.table(shape).roomy
     }
 
+    /// How a shape that is fresh stands on the make of a group.
+    pub(crate) fn standing(&self, shape: ShapeId, make: MakeId) -> Option<Standing> {
+        self.table(shape).standings.get(make.0 as usize).copied().flatten()
+    }
+
     /// Whether a group has room for a shape that is fresh.
     pub(crate) fn has_room(&self, shape: ShapeId, id: GroupId) -> bool {
-        let entry = &self.table(shape).entries[id.index()];
-        entry.nodes > 0 && entry.lacks.is_none()
+        self.table(shape).has_room(id)
+    }
+
+    /// The groups that have room for one of these shapes, which are fresh, in the order of slots.
+    pub(crate) fn with_room(&self, shapes: &[ShapeId]) -> impl Iterator<Item = GroupId> {
+        let words = shapes.iter().map(|shape| self.table(*shape).room.len()).max().unwrap_or(0);
+        (0..words).flat_map(move |position| {
+            let word = |shape: &ShapeId| self.table(*shape).room[position];
+            let mut left = shapes.iter().fold(0, |all, shape| all | word(shape));
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros())?;
+                left &= left - 1;
+                Some(GroupId(u32::try_from(64 * position).expect("few slots") + bit))
+            })
+        })
+    }
+
+    /// How many groups have room for one of these shapes, which are fresh.
+    pub(crate) fn count_with_room(&self, shapes: &[ShapeId]) -> usize {
+        let words = shapes.iter().map(|shape| self.table(*shape).room.len()).max().unwrap_or(0);
+        let word = |position: usize| {
+            shapes.iter().fold(0_u64, |all, shape| all | self.table(*shape).room[position])
+        };
+        (0..words).map(|position| word(position).count_ones() as usize).sum()
     }
 
     /// Why a shape that is fresh has room nowhere, for every constraint at which nodes fell out.
@@ -153,19 +170,21 @@ impl Shapes {
         let table = self.table(shape);
         let mut fell_out: Vec<FellOut> = Vec::new();
         let mut last = 0;
-        for (slot, entry) in (0..).map(GroupId).zip(&table.entries) {
-            let Some(constraint) = entry.lacks.filter(|_| entry.nodes > 0) else { continue };
+        for (slot, summary) in (0..).map(GroupId).zip(groups.summaries()) {
+            if summary.nodes == 0 {
+                continue;
+            }
+            let misfit = table.judge(slot, groups, &self.classes);
+            let Misfit { constraint, asked, best } = misfit.expect("it has room nowhere");
             if fell_out.get(last).is_none_or(|found| found.constraint != constraint) {
                 let known = fell_out.iter().position(|found| found.constraint == constraint);
                 last = known.unwrap_or(fell_out.len());
             }
             if last == fell_out.len() {
-                let group = groups.get(slot);
-                let asked = table.judge(group, &self.classes).map_or(0, |misfit| misfit.asked);
                 fell_out.push(FellOut { constraint, nodes: 0, asked, best: 0 });
             }
-            fell_out[last].nodes += entry.nodes;
-            fell_out[last].best = fell_out[last].best.max(entry.best);
+            fell_out[last].nodes += summary.nodes;
+            fell_out[last].best = fell_out[last].best.max(best);
         }
         fell_out.sort_by_key(|found| found.constraint);
         fell_out
@@ -197,7 +216,7 @@ impl Shapes {
         self.tables.push(Table {
             alternative: alternative.clone(),
             cursor: 0,
-            entries: Vec::new(),
+            room: Vec::new(),
             roomy: 0,
             standings: Vec::new(),
             epoch: 0,
@@ -208,69 +227,55 @@ impl Shapes {
 }
 
 impl Table {
-    /// Looks again at a slot, and returns how many judgements that took.
-    fn look(&mut self, slot: GroupId, groups: &Groups, classes: &Classes) -> u64 {
-        let mut entry = self.entries[slot.index()];
-        if entry.lacks.is_none() {
-            self.roomy -= entry.nodes;
-        }
-        let mut judged = 0;
-        match groups.find(slot) {
-            None => entry.nodes = 0,
-            Some(group) => {
-                entry.nodes = group.count();
-                if entry.stamp != group.stamp {
-                    self.stand(group, groups, classes);
-                    let misfit = self.judge(group, classes);
-                    entry.stamp = group.stamp;
-                    entry.lacks = misfit.map(|misfit| misfit.constraint);
-                    entry.best = misfit.map_or(0, |misfit| misfit.best);
-                    judged = 1;
-                }
-            }
-        }
-        if entry.lacks.is_none() {
-            self.roomy += entry.nodes;
-        }
-        self.entries[slot.index()] = entry;
-        judged
+    fn has_room(&self, slot: GroupId) -> bool {
+        self.room[slot.index() / 64] >> (slot.index() % 64) & 1 == 1
     }
 
-    /// Sees to it that the standing on the make of a group is known.
-    fn stand(&mut self, group: &Group, groups: &Groups, classes: &Classes) {
-        let make = group.make.0 as usize;
-        if self.standings.len() <= make {
-            self.standings.resize(groups.makes(), None);
-        }
-        if self.standings[make].is_none() {
-            let is_uniform = group.glance.is_some();
-            let found = feasible::stand(&self.alternative, &group.node, is_uniform, classes);
-            self.standings[make] = Some(found);
+    /// Follows a change of a slot. Of several changes of one slot each looks at what has become of
+    /// it after the last; the counts of nodes before and after them add up.
+    fn follow(&mut self, change: Change, groups: &Groups, classes: &Classes) {
+        let slot = change.slot;
+        self.roomy -= if self.has_room(slot) { change.before } else { 0 };
+        let summary = &groups.summaries()[slot.index()];
+        let has_room = summary.nodes > 0 && {
+            self.stand(summary.make, groups, classes);
+            self.judge(slot, groups, classes).is_none()
+        };
+        let (word, bit) = (slot.index() / 64, 1 << (slot.index() % 64));
+        if has_room {
+            self.room[word] |= bit;
+            self.roomy += change.after;
+        } else {
+            self.room[word] &= !bit;
         }
     }
 
-    fn judge(&self, group: &Group, classes: &Classes) -> Option<Misfit> {
-        let standing = self.standings[group.make.0 as usize].expect("the make was looked at");
-        match standing {
-            _ if !group.up => Some(feasible::refused(Constraint::Up)),
+    /// Sees to it that the standing on a make is known.
+    fn stand(&mut self, make: MakeId, groups: &Groups, classes: &Classes) {
+        let position = make.0 as usize;
+        if self.standings.get(position).copied().flatten().is_some() {
+            return;
+        }
+        self.standings.resize(groups.makes(), None);
+        let (node, is_uniform) = groups.make(make);
+        let found = feasible::stand(&self.alternative, node, is_uniform, classes);
+        self.standings[position] = Some(found);
+    }
+
+    /// What a group on a make that was looked at lacks.
+    fn judge(&self, slot: GroupId, groups: &Groups, classes: &Classes) -> Option<Misfit> {
+        let summary = &groups.summaries()[slot.index()];
+        if !summary.up {
+            return Some(feasible::refused(Constraint::Up));
+        }
+        match self.standings[summary.make.0 as usize].expect("the make was looked at") {
             Standing::Never(misfit) => Some(misfit),
-            Standing::AtAGlance => {
-                let glance = group.glance.unwrap_or_default();
-                feasible::glance_misfit(&self.alternative, &group.free, glance)
-            }
+            Standing::BySummary => feasible::misfit_by_summary(&self.alternative, summary),
             Standing::ByLook => {
-                let judged = feasible::judge(
-                    &self.alternative,
-                    &group.node,
-                    group.up,
-                    &group.free,
-                    classes,
-                    Devices::ByRule,
-                );
-                match judged {
-                    Verdict::Lacks(misfit) => Some(misfit),
-                    Verdict::Fits(_) => None,
-                }
+                let Group { node, up, free, .. } = groups.get(slot);
+                let asked = &self.alternative;
+                let (by_rule, ways) = (Devices::ByRule, &mut Ways::default());
+                feasible::judge(asked, node, *up, free, classes, by_rule, ways)
             }
         }
     }
@@ -278,19 +283,24 @@ impl Table {
 
 fn prospects(alternative: &Alternative, groups: &Groups, classes: &Classes) -> Prospects {
     let mut least_watts: BTreeMap<ClassId, f64> = BTreeMap::new();
+    let mut ways = Ways::default();
+    let request = &alternative.request;
     for node in groups.makes_up() {
         let free = node.capacity(classes);
-        let judged = feasible::judge(alternative, node, true, &free, classes, Devices::ByRule);
-        let Verdict::Fits(ways) = judged else { continue };
-        let request = &alternative.request;
-        for way in ways {
+        ways.clear();
+        let by_rule = Devices::ByRule;
+        feasible::judge(alternative, node, true, &free, classes, by_rule, &mut ways);
+        for way in &ways.found {
             let share = request.devices.as_ref().map_or(Milli::WHOLE, |devices| devices.share);
             let may_be_awake =
                 share < Milli::WHOLE && classes.get(way.class).share == ShareRule::Milli;
-            let devices = if may_be_awake { Vec::new() } else { way.devices };
-            // Other runs may have woken the sockets already.
+            let mut grant = way.grant(alternative, node, &free);
+            // Other runs may have woken sockets and a shared device already.
+            grant.cores = MilliCores::ZERO;
+            if may_be_awake {
+                grant.devices.clear();
+            }
             let cores = node.least_core_power(request.cores);
-            let grant = fleet::Grant { devices, ..fleet::Grant::default() };
             let added = watts(cores + node.added_draw(&free, &grant, classes));
             let least = least_watts.entry(way.class).or_insert(added);
             *least = least.min(added);

@@ -10,19 +10,19 @@ use std::ops::Bound;
 
 use fleet::explanation::{Patience, TierInForce};
 use fleet::policy::{Objective, Pick};
-use fleet::snapshot::Waiting;
-use fleet::{ClassId, Grant, Job, Micro, NodeId, Policy, Rate, Snapshot, Span};
+use fleet::snapshot::{Amounts, Waiting};
+use fleet::{Alternative, ClassId, Classes, Grant, Job, Micro, NodeId, Policy, Rate, Snapshot, Span};
 
 use crate::Scratch;
 use crate::demand::{Demand, Pace};
 use crate::dice::Dice;
 use crate::effects::Choosable;
-use crate::feasible::{self, Devices, Verdict, Way};
+use crate::feasible::{self, Devices, Way, Ways};
 use crate::groups::{Group, GroupId};
 use crate::objective::{Choice, utilisation};
-use crate::ranking::{Appraisal, Key, Weight};
+use crate::ranking::{Key, Weight};
 use crate::score::{self, Parts, Tiers};
-use crate::shapes::{JobShape, Shapes};
+use crate::shapes::{JobShape, ShapeId, Shapes};
 
 /// How choices are weighed in this plan.
 pub(crate) struct Weigher<'a> {
@@ -121,18 +121,26 @@ impl Weigher<'_> {
             if self.is_timed(&waiting.job) { None } else { rankings.get(&key, is_lasting) };
         let top = match ranking {
             Some(ranking) => {
-                ranking.refresh(groups, |id, group| {
-                    self.appraise(demand, shape, (id, group), shapes, |alternative| {
-                        let one = shape[usize::from(alternative)];
-                        appraiser.options(shapes.alternative(one), id, group)
+                ranking.refresh(groups, shapes, shape, |id| {
+                    let group = groups.get(id);
+                    self.best_on(demand, shape, (id, group), shapes, |one, consider| {
+                        appraiser.options(one, shapes, id, group).iter().for_each(consider);
                     })
                 });
-                let first = match dice.are_thrown() {
-                    true => dice.pick(ranking.tied(), groups),
-                    false => ranking.first(),
+                let mut first = ranking.first(groups);
+                if let Some((_, best)) = first.filter(|_| dice.are_thrown()) {
+                    let tied = ranking.while_wanted(groups, |weight| weight.ties(&best));
+                    first = dice.pick(tied, groups);
+                }
+                let second = first.and_then(|(id, _)| ranking.best_but(id, groups));
+                let roomy = match &shape[..] {
+                    [one] => shapes.roomy(*one),
+                    several => {
+                        let nodes = |id: GroupId| groups.summaries()[id.index()].nodes;
+                        shapes.with_room(several).map(nodes).sum()
+                    }
                 };
-                let second = first.and_then(|(id, _)| ranking.best_but(id));
-                Top { first, second, roomy: ranking.roomy() }
+                Top { first, second, roomy }
             }
             None => self.go_through(demand, shape, dice, scratch),
         };
@@ -156,13 +164,13 @@ impl Weigher<'_> {
         let Scratch { groups, shapes, appraiser, .. } = &mut *scratch;
         let mut choices: Vec<(GroupId, Weight)> = Vec::new();
         let mut roomy = 0;
-        for (id, group) in groups.iter() {
-            let appraisal = self.appraise(demand, shape, (id, group), shapes, |alternative| {
-                let one = shape[usize::from(alternative)];
-                appraiser.kept(one, shapes.alternative(one), id, group)
+        for id in shapes.with_room(shape) {
+            let group = groups.get(id);
+            let best = self.best_on(demand, shape, (id, group), shapes, |one, consider| {
+                appraiser.kept(one, shapes, id, group).iter().for_each(consider);
             });
-            roomy += if appraisal.has_room { group.count() } else { 0 };
-            choices.extend(appraisal.best.map(|best| (id, best)));
+            roomy += group.count();
+            choices.extend(best.map(|best| (id, best)));
         }
         let best = |choices: &mut dyn Iterator<Item = (GroupId, Weight)>| {
             choices.reduce(|one, other| if other.1.beats(&one.1) { other } else { one })
@@ -179,37 +187,37 @@ impl Weigher<'_> {
     }
 
     /// The best choice on one group.
-    fn appraise<L>(
+    fn best_on(
         &self,
         demand: &Demand,
         shape: &JobShape,
         (id, group): (GroupId, &Group),
         shapes: &Shapes,
-        mut options: impl FnMut(u16) -> L,
-    ) -> Appraisal
-    where
-        L: AsRef<[Choosable]>,
-    {
-        let mut appraisal = Appraisal::default();
+        mut options: impl FnMut(ShapeId, &mut dyn FnMut(&Choosable)),
+    ) -> Option<Weight> {
+        let mut best: Option<Weight> = None;
         for (alternative, one) in (0..=u16::MAX).zip(shape.iter()) {
             if !shapes.has_room(*one, id) {
                 continue;
             }
-            appraisal.has_room = true;
-            for (option, choosable) in (0..=u16::MAX).zip(options(alternative).as_ref()) {
-                let class = choosable.class;
+            let mut option = 0;
+            options(*one, &mut |choosable| {
+                let class = choosable.way.class;
                 let pace = demand.pace(usize::from(alternative), class);
+                let number = option;
+                option += 1;
                 if pace.from > self.snapshot.at {
-                    continue;
+                    return;
                 }
                 let (tiers, _) = self.score(demand, pace, choosable);
-                let weight = Weight { tiers, alternative, node: group.first(), class, option };
-                if appraisal.best.is_none_or(|best| weight.beats(&best)) {
-                    appraisal.best = Some(weight);
+                let node = group.first();
+                let weight = Weight { tiers, alternative, node, class, option: number };
+                if best.is_none_or(|best| weight.beats(&best)) {
+                    best = Some(weight);
                 }
-            }
+            });
         }
-        appraisal
+        best
     }
 
     fn score(&self, demand: &Demand, pace: Pace, option: &Choosable) -> (Tiers, Parts) {
@@ -226,11 +234,12 @@ impl Weigher<'_> {
     ) -> Candidate {
         let Scratch { groups, shapes, appraiser, .. } = scratch;
         let one = shape[usize::from(weight.alternative)];
-        let mut options = appraiser.options(shapes.alternative(one), id, groups.get(id));
-        let option = options.swap_remove(usize::from(weight.option));
+        let group = groups.get(id);
+        let option = appraiser.options(one, shapes, id, group)[usize::from(weight.option)];
         let pace = demand.pace(usize::from(weight.alternative), weight.class);
         let (_, parts) = self.score(demand, pace, &option);
-        candidate(weight, parts, option.grant, pace)
+        let grant = option.way.grant(shapes.alternative(one), &group.node, &group.free);
+        candidate(weight, parts, grant, pace)
     }
 
     /// What the job is spared that would be fastest of what has room.
@@ -243,7 +252,8 @@ impl Weigher<'_> {
         let mut found: Option<Pace> = None;
         let Scratch { groups, shapes, .. } = &*scratch;
         for (alternative, one) in shape.iter().enumerate() {
-            for (_, group) in groups.iter().filter(|(id, _)| shapes.has_room(*one, *id)) {
+            for id in shapes.with_room(&[*one]) {
+                let group = groups.get(id);
                 for way in ways(shapes.alternative(*one), group, &self.snapshot.classes) {
                     let pace = demand.pace(alternative, way.class);
                     found = Some(found.map_or(pace, |other| faster(other, pace)));
@@ -254,12 +264,12 @@ impl Weigher<'_> {
     }
 }
 
-fn ways(alternative: &fleet::Alternative, group: &Group, classes: &fleet::Classes) -> Vec<Way> {
+/// The ways of the local rule.
+fn ways(alternative: &Alternative, group: &Group, classes: &Classes) -> Vec<Way> {
     let Group { node, up, free, .. } = group;
-    match feasible::judge(alternative, node, *up, free, classes, Devices::ByRule) {
-        Verdict::Fits(ways) => ways,
-        Verdict::Lacks(_) => Vec::new(),
-    }
+    let mut ways = Ways::default();
+    feasible::judge(alternative, node, *up, free, classes, Devices::ByRule, &mut ways);
+    ways.found
 }
 
 fn candidate(weight: Weight, parts: Parts, grant: Grant, pace: Pace) -> Candidate {
@@ -284,42 +294,39 @@ fn by_list(
     demand: &Demand,
     shape: &JobShape,
     scratch: &Scratch,
-    classes: &fleet::Classes,
+    classes: &Classes,
     rank: impl Fn(&Group, &Grant) -> (u32, NodeId),
 ) -> Weighed {
     let Scratch { groups, shapes, .. } = scratch;
     for (alternative, one) in (0..=u16::MAX).zip(shape.iter()) {
-        let mut best: Option<((u32, NodeId), Way)> = None;
+        let mut best: Option<((u32, NodeId), ClassId, Grant)> = None;
         let asked = shapes.alternative(*one);
-        for (_, group) in groups.iter().filter(|(id, _)| shapes.has_room(*one, *id)) {
+        for id in shapes.with_room(&[*one]) {
+            let group = groups.get(id);
             let way = ways(asked, group, classes).into_iter().next().expect("what has room fits");
-            let grant = grant(asked, way.devices.clone());
+            let grant = way.grant(asked, &group.node, &group.free);
             let rank = rank(group, &grant);
-            if best.as_ref().is_none_or(|(least, _)| rank < *least) {
-                best = Some((rank, way));
+            if best.as_ref().is_none_or(|(least, ..)| rank < *least) {
+                best = Some((rank, way.class, grant));
             }
         }
-        if let Some(((_, node), way)) = best {
-            let (tiers, class) = (Tiers::default(), way.class);
+        if let Some(((_, node), class, grant)) = best {
+            let tiers = Tiers::default();
             let weight = Weight { tiers, alternative, node, class, option: 0 };
             let pace = demand.pace(usize::from(alternative), class);
             let parts = [Micro::ONE; Objective::COUNT];
-            let best = Some(candidate(weight, parts, grant(asked, way.devices), pace));
+            let best = Some(candidate(weight, parts, grant, pace));
             return Weighed { best, nodes: shapes.roomy(*one), ..Weighed::default() };
         }
     }
     Weighed::default()
 }
 
-fn grant(asked: &fleet::Alternative, devices: Vec<fleet::DeviceGrant>) -> Grant {
-    Grant { cores: asked.request.cores, memory: asked.request.memory, devices }
-}
-
 /// The mean free fraction of a node after a grant, in millionths.
 fn kept_free(group: &Group, grant: &Grant) -> u32 {
     let mut after = group.free.clone();
     after.take(grant);
-    let fractions = utilisation::free_fractions(&group.node, &after);
+    let fractions = utilisation::free_fractions(&group.node, Amounts::of_free(&after));
     let present: Vec<f64> = fractions.into_iter().flatten().collect();
     Micro::score(present.iter().sum::<f64>() / present.len() as f64).0
 }

@@ -216,6 +216,7 @@ impl Planner {
         let class = site.class.expect("a node that has room has devices");
         choose_devices(&site.node, &site.free, &self.classes, request, class)
             .expect("the node has room")
+            .grants(&site.node, &site.free, request, class)
     }
 
     fn draw_device(&mut self, request: &fleet::DeviceRequest, chosen: Candidate) -> Option<usize> {

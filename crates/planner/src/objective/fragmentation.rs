@@ -7,8 +7,6 @@
 //! before the choice minus that after it, in thousandths of a device. Bound:
 //! zero.
 
-use fleet::Grant;
-
 use super::{Ask, Choice};
 
 pub(super) fn cost(_ask: &Ask, choice: &Choice) -> f64 {
@@ -19,9 +17,8 @@ pub(super) fn bound(_ask: &Ask) -> f64 {
     0.0
 }
 
-/// Expected usable thousandths of a device that the grant takes away; never negative.
+/// Expected usable thousandths of a device that taking some of them costs; never negative.
 #[must_use]
-pub fn capacity_lost(unusable_before: f64, unusable_after: f64, grant: &Grant) -> f64 {
-    let taken: u32 = grant.devices.iter().map(|held| held.share.0).sum();
-    (unusable_after - unusable_before + f64::from(taken)).max(0.0)
+pub fn capacity_lost(unusable_before: f64, unusable_after: f64, taken: u64) -> f64 {
+    (unusable_after - unusable_before + taken as f64).max(0.0)
 }

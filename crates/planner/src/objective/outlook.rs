@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use fleet::snapshot::{Mix, MixShape};
-use fleet::{Alternative, Bytes, Classes, Free, Milli, MilliCores, Node, ShareRule};
+use fleet::snapshot::{Amounts, Mix, MixShape};
+use fleet::{Alternative, Bytes, Classes, DeviceFree, Milli, MilliCores, Node, ShareRule};
 
 /// How many shapes of the mix are looked at, most frequent first. Public traces have some 90
 /// distinct shapes of which 35 make up 95 % of arrivals.
@@ -66,30 +66,28 @@ impl Outlook {
 
     /// Expected unusable thousandths of a device of a node of which this much is free.
     #[must_use]
-    pub fn unusable(&self, node: &Node, free: &Free) -> f64 {
+    pub fn unusable(&self, node: &Node, free: Amounts, devices: &[DeviceFree]) -> f64 {
         if self.total == 0 || node.devices.is_empty() {
             return 0.0;
         }
-        let all: u64 = free.devices.iter().map(|left| u64::from(left.share.0)).sum();
         let usable: u128 = self
             .rows
             .iter()
-            .map(|row| u128::from(row.count) * u128::from(usable(row, node, free)))
+            .map(|row| u128::from(row.count) * u128::from(usable(row, node, free, devices)))
             .sum();
-        (u128::from(self.total) * u128::from(all) - usable) as f64 / self.total as f64
+        (u128::from(self.total) * u128::from(free.share) - usable) as f64 / self.total as f64
     }
 
     /// Thousandths of a device for which the cores and memory are free that arrive with them.
     #[must_use]
-    pub fn accompanied(&self, node: &Node, free: &Free) -> f64 {
+    pub fn accompanied(&self, node: &Node, free: Amounts) -> f64 {
         if node.devices.is_empty() {
             return 0.0;
         }
-        let share: u64 = free.devices.iter().map(|left| u64::from(left.share.0)).sum();
         let within = |amount: u64, per_share: f64| {
             if per_share > 0.0 { amount as f64 / per_share } else { f64::INFINITY }
         };
-        (share as f64)
+        (free.share as f64)
             .min(within(free.cores.0, self.cores_per_share))
             .min(within(free.memory.0, self.memory_per_share))
     }
@@ -122,7 +120,7 @@ fn could_run(shape: &Alternative, class: &fleet::DeviceClass) -> bool {
 }
 
 /// Free thousandths of a device that one shape can use; none where it does not fit.
-fn usable(row: &Row, node: &Node, free: &Free) -> u64 {
+fn usable(row: &Row, node: &Node, free: Amounts, devices: &[DeviceFree]) -> u64 {
     let Some(wanted) = &row.devices else { return 0 };
     if row.cores > free.cores || row.memory > free.memory {
         return 0;
@@ -130,7 +128,6 @@ fn usable(row: &Row, node: &Node, free: &Free) -> u64 {
     if !row.labels.iter().all(|(key, value)| node.labels.get(key) == Some(value)) {
         return 0;
     }
-    let devices = || node.devices.iter().zip(&free.devices);
     // One task has devices of one class only: each class must suffice by itself.
     let mut usable = 0;
     for (position, class) in node.devices.iter().enumerate() {
@@ -142,7 +139,7 @@ fn usable(row: &Row, node: &Node, free: &Free) -> u64 {
             continue;
         }
         let (mut count, mut share) = (0, 0);
-        for (other, left) in devices() {
+        for (other, left) in node.devices.iter().zip(devices) {
             if other == class && left.share >= wanted.share && left.memory >= wanted.memory {
                 count += 1;
                 share += u64::from(left.share.0);

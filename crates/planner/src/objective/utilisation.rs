@@ -6,7 +6,8 @@
 //! node has none of do not count. Bound: zero, a node whose resources run out
 //! together.
 
-use fleet::{Free, Node};
+use fleet::Node;
+use fleet::snapshot::Amounts;
 
 use super::{Ask, Choice};
 
@@ -20,7 +21,7 @@ pub(super) fn bound(_ask: &Ask) -> f64 {
 
 /// Stranded thousandths of a node of which this much is free.
 #[must_use]
-pub fn stranded(node: &Node, free: &Free) -> f64 {
+pub fn stranded(node: &Node, free: Amounts) -> f64 {
     let fractions = free_fractions(node, free);
     let present = || fractions.iter().flatten().copied();
     let largest = present().fold(0.0, f64::max);
@@ -30,12 +31,11 @@ pub fn stranded(node: &Node, free: &Free) -> f64 {
 
 /// The free fractions of cores, memory and devices; `None` for what the node has none of.
 #[must_use]
-pub(crate) fn free_fractions(node: &Node, free: &Free) -> [Option<f64>; 3] {
+pub(crate) fn free_fractions(node: &Node, free: Amounts) -> [Option<f64>; 3] {
     let fraction = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
-    let share: u64 = free.devices.iter().map(|left| u64::from(left.share.0)).sum();
     [
         fraction(free.cores.0, node.cores.0),
         fraction(free.memory.0, node.memory.0),
-        fraction(share, 1000 * node.devices.len() as u64),
+        fraction(free.share, 1000 * node.devices.len() as u64),
     ]
 }

@@ -282,7 +282,12 @@ fn ways(asked: &Alternative, node: &Node, free: &Free, classes: &Classes) -> Vec
             _ if asked.rate(&classes.get(class).model).is_none() => Vec::new(),
             None => vec![Vec::new()],
             Some(devices) if !devices.accepts(classes.get(class)) => Vec::new(),
-            Some(devices) => node::device_choices(node, free, classes, devices, class),
+            Some(devices) => {
+                let mut choices = Vec::new();
+                node::device_choices(node, free, classes, devices, class, &mut choices);
+                let choices = choices.into_iter();
+                choices.map(|choice| choice.grants(node, free, devices, class)).collect()
+            }
         };
         choices.into_iter().map(move |devices| (class, grant(devices)))
     };

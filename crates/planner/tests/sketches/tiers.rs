@@ -42,9 +42,9 @@ fn the_second_tier_decides_where_the_first_is_equal() {
 #[test]
 fn weights_are_a_mean() {
     let mut weights = only(Objective::Completion);
-    weights[3] = Milli(100);
+    weights[Objective::Energy.position()] = Milli(100);
     check(&tiers(&[weights]), TWO, "start a/0.0 fast alt=0 a100 cores=1 dev=0 for=50s");
-    weights[3] = Milli(3000);
+    weights[Objective::Energy.position()] = Milli(3000);
     check(&tiers(&[weights]), TWO, "start a/0.0 slow alt=0 t4 cores=1 dev=0 for=1m40s");
 }
 
