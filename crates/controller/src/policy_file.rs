@@ -14,7 +14,7 @@ mod table;
 mod text;
 mod weighting;
 
-use fleet::policy::{OrderKey, Pick, Scale, Weighting};
+use fleet::policy::{Batch, OrderKey, Pick, Scale, Weighting};
 use fleet::{Micro, Milli, Millijoules, Policy, Span};
 
 pub use error::{Place, PolicyError};
@@ -90,6 +90,10 @@ pub fn read(file: &str, text: &str) -> Result<Policy, PolicyError> {
             Some(field) => read_scale(&field.table()?)?,
             None => SCALE,
         },
+        batch: match table.optional("batch") {
+            Some(field) => Some(read_batch(&field.table()?)?),
+            None => None,
+        },
     })
 }
 
@@ -105,8 +109,8 @@ pub fn pick_name(pick: Pick) -> &'static str {
     name_of(pick, &PICKS)
 }
 
-const FIELDS: [&str; 8] =
-    ["format", "name", "description", "order", "pick", "patience", "tier", "scale"];
+const FIELDS: [&str; 9] =
+    ["format", "name", "description", "order", "pick", "patience", "batch", "tier", "scale"];
 
 const PICKS: [(&str, Pick); 3] =
     [("weighted", Pick::Weighted), ("rotation", Pick::Rotation), ("spread", Pick::Spread)];
@@ -140,7 +144,7 @@ fn read_format(table: &Table<'_>) -> Result<(), PolicyError> {
 }
 
 fn refuse_unread(table: &Table<'_>, pick: Pick) -> Result<(), PolicyError> {
-    for name in ["tier", "patience", "scale"] {
+    for name in ["tier", "patience", "batch", "scale"] {
         if let Some(field) = table.optional(name) {
             return Err(PolicyError::Unread {
                 at: field.place(),
@@ -193,6 +197,20 @@ fn read_patience(table: &Table<'_>) -> Result<Milli, PolicyError> {
         Some(field) => field.milli_within(Milli::ZERO, FACTOR_MAX, "at most 1000"),
         None => Ok(Milli::ZERO),
     }
+}
+
+/// The most tasks of a batch: what looking ahead costs grows with their square.
+const BATCH_MAX: u32 = 64;
+
+fn read_batch(table: &Table<'_>) -> Result<Batch, PolicyError> {
+    table.accept(&["max_jobs", "max_delay"])?;
+    let field = table.required("max_jobs")?;
+    let wanted = "a whole number from 2 to 64";
+    let max_jobs = field.whole_within(2, BATCH_MAX, wanted)?;
+    let field = table.required("max_delay")?;
+    let max_delay: Span = field.quantity(field.string()?)?;
+    field.refuse_zero(max_delay.is_zero())?;
+    Ok(Batch { max_jobs, max_delay })
 }
 
 fn read_scale(table: &Table<'_>) -> Result<Scale, PolicyError> {

@@ -113,6 +113,7 @@ fn policy() -> Policy {
             energy: Millijoules(1),
             deadline: Micro(1),
         },
+        batch: None,
     }
 }
 

@@ -49,10 +49,11 @@ pub fn check_reasons(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
     reasons::check(snapshot, decision)
 }
 
-/// Whether the plan is woken no later than when the first patience ends.
+/// Whether the plan is woken no later than when the first patience or batch ends.
 fn check_patience(plan: &Plan, explanation: &Explanation, faults: &mut Vec<Fault>) {
-    let until = |waiting: &StillWaiting| match &*waiting.reason {
-        Reason::Patience(patience) => Some((patience.until, waiting.job)),
+    let until = |waiting: &StillWaiting| match *waiting.reason {
+        Reason::Patience(ref patience) => Some((patience.until, waiting.job)),
+        Reason::Batch(until) => Some((until, waiting.job)),
         Reason::NoRoom(_) | Reason::Effort => None,
     };
     let Some((until, job)) = explanation.waiting.iter().filter_map(until).min() else { return };

@@ -98,6 +98,8 @@ pub enum Reason {
     Patience(Patience),
     /// The plan's effort ran out before it was looked at.
     Effort,
+    /// It is planned together with others that may arrive until then.
+    Batch(Time),
 }
 
 /// Which nodes fell out for one alternative.

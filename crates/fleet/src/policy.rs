@@ -31,6 +31,20 @@ pub struct Policy {
     pub patience: Milli,
     /// Reference amounts: see [`Scale`].
     pub scale: Scale,
+    /// Whether arrivals are gathered and planned together.
+    pub batch: Option<Batch>,
+}
+
+/// Arrivals that are planned together, in whichever order does best.
+///
+/// Jobs that arrived since the last batch wait until they have `max_jobs` tasks together or the
+/// first of them has waited `max_delay`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Batch {
+    /// How many tasks make a batch full: 2..=64.
+    pub max_jobs: u32,
+    /// How long the first of a batch waits at most; above zero.
+    pub max_delay: Span,
 }
 
 /// One key of the queue's order.

@@ -151,6 +151,8 @@ pub struct Memory {
     /// The snapshot with which the round began: plans that together look at every job, each within
     /// its effort. A new one begins with every change.
     pub round: Serial,
+    /// Where arrivals are batched: jobs that arrived by then are not held back any more.
+    pub released: Option<Time>,
 }
 
 /// What may differ from an earlier snapshot.

@@ -44,7 +44,7 @@ impl Dice {
             let nodes = &groups.get(id).nodes;
             if drawn < nodes.len() {
                 let node: NodeId = *nodes.iter().nth(drawn)?;
-                return Some((id, Weight { node, ..weight }));
+                return Some((id, weight.on(node)));
             }
             drawn -= nodes.len();
         }

@@ -10,7 +10,7 @@ use fleet::explanation::TierInForce;
 use fleet::node::DeviceChoice;
 use fleet::policy::Objective;
 use fleet::snapshot::{Amounts, Mix};
-use fleet::{Alternative, ClassId, Classes, DeviceFree, Milli, Snapshot};
+use fleet::{Alternative, ClassId, Classes, DeviceFree, Free, Grant, Milli, Snapshot};
 
 use crate::feasible::{self, Devices, Standing, Way, Ways};
 use crate::groups::{Group, GroupId, Groups};
@@ -180,6 +180,20 @@ impl Appraiser {
         &self.options
     }
 
+    /// What the unusable capacity of a node grows by when a task takes this, in millionths of a
+    /// device.
+    pub(crate) fn growth(&self, group: &Group, grant: &Grant) -> i64 {
+        let unusable = |free: &Free| {
+            let amounts = Amounts::of_free(free);
+            1000.0 * self.outlook.unusable(&group.node, amounts, &free.devices)
+        };
+        let mut after = group.free.clone();
+        after.take(grant);
+        #[expect(clippy::cast_possible_truncation, reason = "a node has far fewer devices")]
+        let growth = (unusable(&after) - unusable(&group.free)).round() as i64;
+        growth
+    }
+
     fn effects(
         &mut self,
         alternative: &Alternative,
@@ -221,6 +235,9 @@ impl Appraiser {
     }
 
     fn before(&mut self, id: GroupId, group: &Group) -> Before {
+        if group.stamp == 0 {
+            return self.work_out_before(group);
+        }
         let slot = id.index();
         if self.before.len() <= slot {
             self.before.resize(slot + 1, Before::default());
@@ -300,9 +317,7 @@ impl Taken {
             Some(DeviceChoice::Share(device)) => take(&mut free[device.index()]),
             Some(DeviceChoice::Whole) => {
                 let suits = |(left, of): &(&mut DeviceFree, &ClassId)| {
-                    **of == class
-                        && left.share == Milli::WHOLE
-                        && left.memory >= self.held.memory
+                    **of == class && left.share == Milli::WHOLE && left.memory >= self.held.memory
                 };
                 let suited = free.iter_mut().zip(of).filter(suits).take(self.count as usize);
                 suited.for_each(|(left, _)| take(left));

@@ -22,11 +22,17 @@ pub(crate) fn explain(
     scratch: &mut Scratch,
 ) -> Explanation {
     let effort = Arc::new(Reason::Effort);
+    let until = found.held_back.as_ref().map_or(snapshot.at, |gate| gate.until);
+    let batch = Arc::new(Reason::Batch(until));
     let Scratch { groups, shapes, reasons, .. } = &mut *scratch;
     reasons.sync(groups, shapes);
     let mut waiting = Vec::with_capacity(found.left.len());
     for left in &found.left {
-        let reason = if left.unseen { Arc::clone(&effort) } else { reason(left, found, scratch) };
+        let reason = match (left.unseen, &found.held_back) {
+            (true, _) => Arc::clone(&effort),
+            (false, Some(gate)) if gate.holds(&left.waiting.job) => Arc::clone(&batch),
+            (false, _) => reason(left, found, scratch),
+        };
         waiting.push(StillWaiting { job: left.waiting.job.id, tasks: left.tasks, reason });
     }
     assert!(waiting.is_sorted_by(|one, next| one.job < next.job), "each job has one reason");
@@ -39,10 +45,11 @@ pub(crate) fn explain(
     }
 }
 
-/// The earliest time at which a job's patience ends.
+/// The earliest time at which a job's patience or its batch ends.
 pub(crate) fn wake(explanation: &Explanation) -> Option<Time> {
     let until = |waiting: &StillWaiting| match *waiting.reason {
         Reason::Patience(patience) => Some(patience.until),
+        Reason::Batch(until) => Some(until),
         Reason::NoRoom(_) | Reason::Effort => None,
     };
     explanation.waiting.iter().filter_map(until).min()

@@ -21,8 +21,8 @@ use fleet::{
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
-use log::Log;
 pub(crate) use log::Change;
+use log::Log;
 pub(crate) use summary::Summary;
 
 /// The position of a group among all groups.
@@ -42,7 +42,8 @@ pub(crate) struct MakeId(pub(crate) u32);
 /// Nodes that are equal in everything that a decision can depend on, but for their id.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// Distinguishes this state from every other that is or was in the slot. Never zero.
+    /// Distinguishes this state from every other that is or was in the slot. Zero where it is in
+    /// none.
     pub(crate) stamp: u64,
     pub(crate) make: MakeId,
     /// Any one of the equal nodes, for what does not change.
@@ -56,6 +57,18 @@ impl Group {
     /// The node that is taken when the group is chosen.
     pub(crate) fn first(&self) -> NodeId {
         *self.nodes.first().expect("a group has a node")
+    }
+
+    /// A group of one of its nodes alone, that is in no slot.
+    pub(crate) fn alone(&self, node: NodeId) -> Self {
+        Self {
+            stamp: 0,
+            make: self.make,
+            node: Arc::clone(&self.node),
+            up: self.up,
+            free: self.free.clone(),
+            nodes: BTreeSet::from([node]),
+        }
     }
 
     /// How many nodes it has.

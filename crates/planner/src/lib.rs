@@ -24,6 +24,8 @@ mod demand;
 mod ranking;
 mod dice;
 mod weigh;
+mod batch;
+mod lookahead;
 mod search;
 mod round;
 mod explain;
@@ -96,8 +98,14 @@ pub fn plan(
     let explanation = explain::explain(snapshot, &tiers, &found, scratch);
     let changes = !found.placements.is_empty() || !agenda.stops.is_empty();
     let (unseen, round) = round::next(snapshot, &found, changes);
-    let memory =
-        Memory { regimes: score::regimes(&tiers), rotation: found.rotation, unseen, round };
+    let released = found.released;
+    let memory = Memory {
+        regimes: score::regimes(&tiers),
+        rotation: found.rotation,
+        unseen,
+        round,
+        released,
+    };
     let wakes = [explain::wake(&explanation), round::wake(snapshot, &memory)];
     let plan = Plan {
         serial: snapshot.serial,

@@ -8,15 +8,18 @@
 //! `fair-share` there is one line.
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use fleet::policy::OrderKey;
 use fleet::snapshot::{Amounts, Waiting};
-use fleet::{Snapshot, Tenant};
+use fleet::{JobId, Snapshot, Tenant};
 
 /// Jobs in the order in which they are looked at.
 pub(crate) struct Queue<'a> {
+    /// Jobs that go before all others.
+    preferred: VecDeque<&'a Waiting>,
     bands: VecDeque<Band<'a>>,
+    by_priority: bool,
     fair: bool,
     held: BTreeMap<Tenant, Amounts>,
     capacity: Amounts,
@@ -41,7 +44,9 @@ impl<'a> Queue<'a> {
                 .then_with(|| one.job.id.cmp(&other.job.id))
         });
         let mut queue = Self {
+            preferred: VecDeque::new(),
             bands: VecDeque::new(),
+            by_priority: order.contains(&OrderKey::Priority),
             fair: fair_at.is_some(),
             held: if fair_at.is_some() { (*snapshot.tenants).clone() } else { BTreeMap::new() },
             capacity: snapshot.capacity,
@@ -54,8 +59,51 @@ impl<'a> Queue<'a> {
         queue
     }
 
+    /// The first of the jobs that `wants`, of together at most so many tasks, and of equal priority
+    /// where the policy orders by it. Tenants take turns where the policy is fair to them.
+    pub(crate) fn first_tasks(
+        &self,
+        most: u32,
+        mut wants: impl FnMut(&'a Waiting) -> bool,
+    ) -> Vec<&'a Waiting> {
+        let mut found: Vec<&Waiting> = Vec::new();
+        let mut tasks = 0;
+        for band in &self.bands {
+            let longest = band.lines.values().map(VecDeque::len).max().unwrap_or(0);
+            let turn = |turn: usize| band.lines.values().filter_map(move |line| line.get(turn));
+            for waiting in (0..longest).flat_map(turn) {
+                let is_equal = found.first().is_none_or(|first| {
+                    !self.by_priority || first.job.priority == waiting.job.priority
+                });
+                if !is_equal || tasks >= most {
+                    return found;
+                }
+                if waiting.count() <= most - tasks && wants(waiting) {
+                    tasks += waiting.count();
+                    found.push(waiting);
+                }
+            }
+        }
+        found
+    }
+
+    /// Looks at these jobs before all others, in this order.
+    pub(crate) fn prefer(&mut self, jobs: Vec<&'a Waiting>) {
+        let ids: BTreeSet<JobId> = jobs.iter().map(|waiting| waiting.job.id).collect();
+        for band in &mut self.bands {
+            for line in band.lines.values_mut() {
+                line.retain(|waiting| !ids.contains(&waiting.job.id));
+            }
+            band.lines.retain(|_, line| !line.is_empty());
+        }
+        self.preferred = jobs.into();
+    }
+
     /// The job to look at now. The same one until it is dropped, or another tenant holds less.
     pub(crate) fn front(&mut self) -> Option<&'a Waiting> {
+        if let Some(waiting) = self.preferred.front() {
+            return Some(waiting);
+        }
         while self.bands.front().is_some_and(|band| band.lines.is_empty()) {
             self.bands.pop_front();
         }
@@ -65,6 +113,9 @@ impl<'a> Queue<'a> {
 
     /// Looks no more at the front job.
     pub(crate) fn drop_front(&mut self) {
+        if self.preferred.pop_front().is_some() {
+            return;
+        }
         let Some(tenant) = self.first_tenant() else { return };
         let Some(band) = self.bands.front_mut() else { return };
         let Some(line) = band.lines.get_mut(tenant) else { return };

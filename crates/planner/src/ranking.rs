@@ -21,6 +21,9 @@ use crate::shapes::{JobShape, Shapes};
 /// used for longest are forgotten.
 const ENTRIES_MAX: usize = 12_000_000;
 
+/// How many entries a ranking may have before it is cleaned, where few of them hold.
+const SPARE_ENTRIES: usize = 4096;
+
 /// The most demands that are remembered without a ranking.
 const ONCE_MAX: usize = 4096;
 
@@ -45,11 +48,21 @@ pub(crate) struct Weight {
 }
 
 impl Weight {
+    /// The same choice on another of the equal nodes.
+    pub(crate) fn on(self, node: NodeId) -> Self {
+        Self { node, ..self }
+    }
+
     /// Whether it goes before another one: the larger score, then the lower alternative, node,
     /// class, option.
     pub(crate) fn beats(&self, other: &Self) -> bool {
+        self.order(other) == Ordering::Less
+    }
+
+    /// The one that goes first is the lesser.
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
         let names = |one: &Self| (one.alternative, one.node, one.class, one.option);
-        self.tiers > other.tiers || (self.tiers == other.tiers && names(self) < names(other))
+        other.tiers.cmp(&self.tiers).then_with(|| names(self).cmp(&names(other)))
     }
 
     /// Whether only the name of the node is between them.
@@ -94,14 +107,18 @@ struct Entry {
     stamp: u64,
 }
 
+impl Entry {
+    /// Whether its group is as it was weighed.
+    fn holds(&self, groups: &Groups) -> bool {
+        let Summary { stamp, nodes, first, .. } = groups.summaries()[self.slot.index()];
+        nodes > 0 && stamp == self.stamp && first == self.weight.node
+    }
+}
+
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
-        let names = |one: &Self| {
-            let Weight { tiers: _, alternative, node, class, option } = one.weight;
-            (alternative, node, class, option, one.slot, one.stamp)
-        };
-        let scores = self.weight.tiers.cmp(&other.weight.tiers);
-        scores.then_with(|| names(other).cmp(&names(self)))
+        let state = |one: &Self| (one.slot, one.stamp);
+        other.weight.order(&self.weight).then_with(|| state(other).cmp(&state(self)))
     }
 }
 
@@ -166,24 +183,31 @@ impl Ranking {
         shape: &JobShape,
         mut best_on: impl FnMut(GroupId) -> Option<Weight>,
     ) {
-        let live = || shapes.with_room(shape);
         let changes = self.cursor.and_then(|cursor| groups.log.since(cursor));
-        // Entries that are of no more use are let go once they may be the larger part.
-        let is_crowded = |changes: &[Change]| {
-            self.heap.len() + changes.len() > 2 * shapes.count_with_room(shape) + 256
-        };
-        match changes {
-            Some(changes) if changes.len() < groups.slots() && !is_crowded(changes) => {
+        let changes = changes.filter(|changes| changes.len() < groups.slots());
+        // What is of no more use is let go once it may be the larger part.
+        let live = shapes.count_with_room(shape);
+        let most = (2 * live).max(SPARE_ENTRIES.min(8 * live)) + 256;
+        let has_space =
+            |heap: &BinaryHeap<Entry>, changes: &[Change]| heap.len() + changes.len() <= most;
+        if changes.is_some_and(|changes| !has_space(&self.heap, changes)) {
+            self.heap.retain(|entry| entry.holds(groups));
+        }
+        match changes.filter(|changes| has_space(&self.heap, changes)) {
+            Some(changes) => {
                 for Change { slot, .. } in changes {
-                    if shape.iter().any(|one| shapes.has_room(*one, *slot)) {
-                        self.heap.extend(entry(*slot, groups, &mut best_on));
+                    if shape.iter().any(|one| shapes.has_room(*one, *slot))
+                        && let Some(entry) = entry(*slot, groups, &mut best_on)
+                    {
+                        self.heap.push(entry);
                     }
                 }
             }
-            _ => {
+            None => {
                 let mut entries = std::mem::take(&mut self.heap).into_vec();
                 entries.clear();
-                entries.extend(live().filter_map(|slot| entry(slot, groups, &mut best_on)));
+                let live = shapes.with_room(shape);
+                entries.extend(live.filter_map(|slot| entry(slot, groups, &mut best_on)));
                 self.heap = entries.into();
             }
         }
@@ -227,8 +251,7 @@ impl Ranking {
     /// The largest entry whose group is as it was weighed.
     fn clean(&mut self, groups: &Groups) -> Option<Entry> {
         while let Some(entry) = self.heap.peek() {
-            let Summary { stamp, nodes, first, .. } = groups.summaries()[entry.slot.index()];
-            if nodes > 0 && stamp == entry.stamp && first == entry.weight.node {
+            if entry.holds(groups) {
                 return Some(*entry);
             }
             self.heap.pop();

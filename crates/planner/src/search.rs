@@ -15,9 +15,13 @@ use std::ops::Range;
 use fleet::explanation::{Choice as Chosen, RunnerUp, Score, TierInForce};
 use fleet::policy::Pick;
 use fleet::snapshot::{Amounts, Waiting};
-use fleet::{Attempt, Job, JobId, NodeId, Placement, Policy, RunId, Snapshot, TaskIndex, Work};
+use fleet::{
+    Attempt, Job, JobId, NodeId, Placement, Policy, RunId, Snapshot, TaskIndex, Time, Work,
+};
 
+use crate::batch::{self, Gate};
 use crate::dice::Dice;
+use crate::lookahead;
 use crate::queue::Queue;
 use crate::reconcile::Agenda;
 use crate::shapes::JobShape;
@@ -32,6 +36,10 @@ pub(crate) struct Found<'a> {
     pub(crate) left: Vec<Left<'a>>,
     pub(crate) rotation: Option<NodeId>,
     pub(crate) steps: u64,
+    /// Jobs that are held back.
+    pub(crate) held_back: Option<Gate>,
+    /// See [`fleet::snapshot::Memory::released`].
+    pub(crate) released: Option<Time>,
     pub(crate) weigher: Weigher<'a>,
 }
 
@@ -51,8 +59,11 @@ pub(crate) fn search<'a>(
     effort: Effort,
     scratch: &mut Scratch,
 ) -> Found<'a> {
+    let (held_back, released) = batch::gate(snapshot, policy);
+    let is_held = |waiting: &&&Waiting| held_back.is_some_and(|gate| gate.holds(&waiting.job));
+    let free: Vec<&Waiting> = agenda.place.iter().filter(|one| !is_held(one)).copied().collect();
     let mut search = Search {
-        queue: Queue::new(&agenda.place, &policy.order, snapshot),
+        queue: Queue::new(&free, &policy.order, snapshot),
         full: BTreeSet::new(),
         placed: BTreeMap::new(),
         unseen: BTreeSet::new(),
@@ -65,9 +76,14 @@ pub(crate) fn search<'a>(
             left: Vec::new(),
             rotation: snapshot.memory.rotation,
             steps: 0,
+            held_back,
+            released,
             weigher: Weigher { snapshot, policy, tiers },
         },
     };
+    if let Some(batch) = policy.batch {
+        search.look_ahead(batch.max_jobs, effort, scratch);
+    }
     while let Some(waiting) = search.queue.front() {
         search.look_at(waiting, effort, scratch);
     }
@@ -143,6 +159,40 @@ impl<'a> Search<'a> {
             Some(best) => self.place(waiting, best, &weighed, scratch),
             None => self.queue.drop_front(),
         }
+    }
+
+    /// Puts the first jobs that have room into the order in which they are best placed, as far as
+    /// the effort goes.
+    fn look_ahead(&mut self, most: u32, effort: Effort, scratch: &mut Scratch) {
+        let mut members: Vec<(&'a Waiting, JobShape)> = Vec::new();
+        let has_room = |waiting: &'a Waiting| {
+            let shape = scratch.shapes.of(&waiting.job);
+            let has_room = shape.iter().fold(false, |found, one| {
+                scratch.shapes.refresh(*one, &scratch.groups);
+                found || scratch.shapes.roomy(*one) > 0
+            });
+            members.extend(has_room.then_some((waiting, shape)));
+            has_room
+        };
+        let jobs = self.queue.first_tasks(most, has_room);
+        if jobs.len() < 2 {
+            return;
+        }
+        let mut steps = 0;
+        for (waiting, shape) in &members {
+            let job = &waiting.job;
+            steps += shape.len() as u64 * self.groups_to_weigh(job, shape, scratch);
+            self.looked.insert((JobShape::clone(shape), job.work), 0);
+        }
+        let Some(left) = effort.steps.checked_sub(steps) else {
+            self.looked.clear();
+            return;
+        };
+        let (order, tried) = lookahead::order(&members, &self.found.weigher, left, scratch);
+        self.found.steps += steps + tried;
+        let by_id: BTreeMap<JobId, &'a Waiting> =
+            jobs.into_iter().map(|waiting| (waiting.job.id, waiting)).collect();
+        self.queue.prefer(order.iter().map(|id| by_id[id]).collect());
     }
 
     /// On how many groups the job must be weighed that were not weighed for its kind already.

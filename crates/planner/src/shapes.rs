@@ -10,10 +10,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fleet::explanation::{Constraint, FellOut};
-use fleet::{Alternative, ClassId, Classes, Job, JobId, Milli, MilliCores, Milliwatts, ShareRule, Snapshot};
+use fleet::{
+    Alternative, ClassId, Classes, Job, JobId, Milli, MilliCores, Milliwatts, ShareRule, Snapshot,
+};
 
 use crate::feasible::{self, Devices, Misfit, Standing, Ways};
-use crate::groups::{Change, Group, GroupId, Groups, MakeId};
+use crate::groups::{Change, Group, GroupId, Groups, MakeId, Summary};
 
 /// The most shapes that are known at a time. Past it everything is forgotten.
 const SHAPES_MAX: usize = 16_384;
@@ -135,6 +137,17 @@ impl Shapes {
     /// How a shape that is fresh stands on the make of a group.
     pub(crate) fn standing(&self, shape: ShapeId, make: MakeId) -> Option<Standing> {
         self.table(shape).standings.get(make.0 as usize).copied().flatten()
+    }
+
+    /// Whether a node that is in no slot has room for a shape that is fresh.
+    pub(crate) fn fits(&self, shape: ShapeId, group: &Group) -> bool {
+        let asked = self.alternative(shape);
+        if self.standing(shape, group.make) == Some(Standing::BySummary) {
+            return feasible::misfit_by_summary(asked, &Summary::of(group)).is_none();
+        }
+        let Group { node, up, free, .. } = group;
+        let (by_rule, ways) = (Devices::ByRule, &mut Ways::default());
+        feasible::judge(asked, node, *up, free, &self.classes, by_rule, ways).is_none()
     }
 
     /// Whether a group has room for a shape that is fresh.

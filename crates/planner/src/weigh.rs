@@ -11,18 +11,20 @@ use std::ops::Bound;
 use fleet::explanation::{Patience, TierInForce};
 use fleet::policy::{Objective, Pick};
 use fleet::snapshot::{Amounts, Waiting};
-use fleet::{Alternative, ClassId, Classes, Grant, Job, Micro, NodeId, Policy, Rate, Snapshot, Span};
+use fleet::{
+    Alternative, ClassId, Classes, Grant, Job, Micro, NodeId, Policy, Rate, Snapshot, Span,
+};
 
 use crate::Scratch;
 use crate::demand::{Demand, Pace};
 use crate::dice::Dice;
 use crate::effects::Choosable;
 use crate::feasible::{self, Devices, Way, Ways};
-use crate::groups::{Group, GroupId};
+use crate::groups::{Group, GroupId, Groups};
 use crate::objective::{Choice, utilisation};
-use crate::ranking::{Key, Weight};
+use crate::ranking::{Key, Ranking, Weight};
 use crate::score::{self, Parts, Tiers};
-use crate::shapes::{JobShape, ShapeId, Shapes};
+use crate::shapes::{JobShape, ShapeId};
 
 /// How choices are weighed in this plan.
 pub(crate) struct Weigher<'a> {
@@ -55,13 +57,6 @@ pub(crate) struct Candidate {
     pub(crate) grant: Grant,
     pub(crate) rate: Rate,
     pub(crate) duration: Option<Span>,
-}
-
-/// The best choice, the best on another group, and how many nodes have room.
-struct Top {
-    first: Option<(GroupId, Weight)>,
-    second: Option<(GroupId, Weight)>,
-    roomy: u32,
 }
 
 impl Weigher<'_> {
@@ -104,6 +99,66 @@ impl Weigher<'_> {
         job.deadline.is_some() && self.tiers.iter().any(|tier| !tier.weights[deadline].is_zero())
     }
 
+    /// The best choices for a job, the best first, each on another node; at most `count`.
+    pub(crate) fn best_choices(
+        &self,
+        waiting: &Waiting,
+        shape: &JobShape,
+        count: usize,
+        scratch: &mut Scratch,
+    ) -> (Demand, Vec<(GroupId, Weight)>) {
+        let demand = Demand::new(&waiting.job, shape, self.snapshot, self.policy, scratch);
+        let mut taken = 0;
+        let groups = self.ranked(waiting, &demand, shape, scratch, |ranking, groups| {
+            ranking.while_wanted(groups, |_| {
+                taken += 1;
+                taken <= count
+            })
+        });
+        let groups = groups.unwrap_or_else(|| self.all_choices(&demand, shape, scratch));
+        let mut choices = Vec::with_capacity(count);
+        for (id, weight) in groups {
+            let nodes = scratch.groups.get(id).nodes.iter().take(count);
+            choices.extend(nodes.map(|node| (id, weight.on(*node))));
+        }
+        choices.sort_by(|(_, one), (_, other)| one.order(other));
+        choices.truncate(count);
+        (demand, choices)
+    }
+
+    /// The best choice on a node that is in no slot.
+    pub(crate) fn best_in_state(
+        &self,
+        demand: &Demand,
+        shape: &JobShape,
+        group: &Group,
+        scratch: &mut Scratch,
+    ) -> Option<Weight> {
+        let Scratch { shapes, appraiser, .. } = scratch;
+        self.best_of(demand, shape, group, |one, consider| {
+            if shapes.fits(one, group) {
+                appraiser.options(one, shapes, GroupId(0), group).iter().for_each(consider);
+            }
+        })
+    }
+
+    /// What a task gets by a choice on a node that is in no slot, and what the node's unusable
+    /// capacity grows by.
+    pub(crate) fn take_option(
+        &self,
+        shape: ShapeId,
+        weight: Weight,
+        group: &Group,
+        scratch: &mut Scratch,
+    ) -> (Grant, i64) {
+        let Scratch { shapes, appraiser, .. } = scratch;
+        let options = appraiser.options(shape, shapes, GroupId(0), group);
+        let way = options[usize::from(weight.option)].way;
+        let grant = way.grant(shapes.alternative(shape), &group.node, &group.free);
+        let growth = appraiser.growth(group, &grant);
+        (grant, growth)
+    }
+
     fn by_score(
         &self,
         waiting: &Waiting,
@@ -112,94 +167,111 @@ impl Weigher<'_> {
         dice: &mut Dice,
         scratch: &mut Scratch,
     ) -> Weighed {
-        let Scratch { groups, shapes, appraiser, rankings, .. } = &mut *scratch;
-        let spared = demand.spared(self.snapshot.at);
-        let is_alone = spared.is_empty();
-        let key = Key { shape: JobShape::clone(shape), work: waiting.job.work, spared };
-        let is_lasting = waiting.job.work.is_none() || waiting.count() > 1;
-        let ranking =
-            if self.is_timed(&waiting.job) { None } else { rankings.get(&key, is_lasting) };
-        let top = match ranking {
-            Some(ranking) => {
-                ranking.refresh(groups, shapes, shape, |id| {
-                    let group = groups.get(id);
-                    self.best_on(demand, shape, (id, group), shapes, |one, consider| {
-                        appraiser.options(one, shapes, id, group).iter().for_each(consider);
-                    })
-                });
-                let mut first = ranking.first(groups);
-                if let Some((_, best)) = first.filter(|_| dice.are_thrown()) {
-                    let tied = ranking.while_wanted(groups, |weight| weight.ties(&best));
-                    first = dice.pick(tied, groups);
-                }
-                let second = first.and_then(|(id, _)| ranking.best_but(id, groups));
-                let roomy = match &shape[..] {
-                    [one] => shapes.roomy(*one),
-                    several => {
-                        let nodes = |id: GroupId| groups.summaries()[id.index()].nodes;
-                        shapes.with_room(several).map(nodes).sum()
-                    }
-                };
-                Top { first, second, roomy }
+        let is_alone = demand.spared(self.snapshot.at).is_empty();
+        let top = self.ranked(waiting, demand, shape, scratch, |ranking, groups| {
+            let mut first = ranking.first(groups);
+            if let Some((_, best)) = first.filter(|_| dice.are_thrown()) {
+                let tied = ranking.while_wanted(groups, |weight| weight.ties(&best));
+                first = dice.pick(tied, groups);
             }
+            let second = first.and_then(|(id, _)| ranking.best_but(id, groups));
+            (first, second)
+        });
+        let (first, second) = match top {
+            Some(top) => top,
             None => self.go_through(demand, shape, dice, scratch),
         };
-        let mut weighed = Weighed { nodes: top.roomy, ..Weighed::default() };
-        weighed.best = top.first.map(|choice| self.complete(choice, demand, shape, scratch));
-        weighed.runner_up = top.second.map(|choice| self.complete(choice, demand, shape, scratch));
-        if top.first.is_none() && !is_alone {
+        let mut weighed = Weighed { nodes: roomy(shape, scratch), ..Weighed::default() };
+        weighed.best = first.map(|choice| self.complete(choice, demand, shape, scratch));
+        weighed.runner_up = second.map(|choice| self.complete(choice, demand, shape, scratch));
+        if first.is_none() && !is_alone {
             weighed.patience = self.fastest_spared(demand, shape, scratch);
         }
         weighed
     }
 
-    /// The best choices by a look at every group.
+    /// Asks the ranking for jobs like this one, brought up to date; `None` where there is none.
+    fn ranked<T>(
+        &self,
+        waiting: &Waiting,
+        demand: &Demand,
+        shape: &JobShape,
+        scratch: &mut Scratch,
+        ask: impl FnOnce(&mut Ranking, &Groups) -> T,
+    ) -> Option<T> {
+        if self.is_timed(&waiting.job) {
+            return None;
+        }
+        let Scratch { groups, shapes, appraiser, rankings, .. } = scratch;
+        let spared = demand.spared(self.snapshot.at);
+        let key = Key { shape: JobShape::clone(shape), work: waiting.job.work, spared };
+        let is_lasting = waiting.job.work.is_none() || waiting.count() > 1;
+        let ranking = rankings.get(&key, is_lasting)?;
+        ranking.refresh(groups, shapes, shape, |id| {
+            let group = groups.get(id);
+            self.best_of(demand, shape, group, |one, consider| {
+                if shapes.has_room(one, id) {
+                    appraiser.options(one, shapes, id, group).iter().for_each(consider);
+                }
+            })
+        });
+        Some(ask(ranking, groups))
+    }
+
+    /// The best choice and the best on another group, by a look at every group.
     fn go_through(
         &self,
         demand: &Demand,
         shape: &JobShape,
         dice: &mut Dice,
         scratch: &mut Scratch,
-    ) -> Top {
-        let Scratch { groups, shapes, appraiser, .. } = &mut *scratch;
-        let mut choices: Vec<(GroupId, Weight)> = Vec::new();
-        let mut roomy = 0;
-        for id in shapes.with_room(shape) {
-            let group = groups.get(id);
-            let best = self.best_on(demand, shape, (id, group), shapes, |one, consider| {
-                appraiser.kept(one, shapes, id, group).iter().for_each(consider);
-            });
-            roomy += group.count();
-            choices.extend(best.map(|best| (id, best)));
-        }
+    ) -> (Option<(GroupId, Weight)>, Option<(GroupId, Weight)>) {
+        let choices = self.all_choices(demand, shape, scratch);
         let best = |choices: &mut dyn Iterator<Item = (GroupId, Weight)>| {
             choices.reduce(|one, other| if other.1.beats(&one.1) { other } else { one })
         };
         let mut first = best(&mut choices.iter().copied());
         if let Some((_, least)) = first.filter(|_| dice.are_thrown()) {
             let tied = choices.iter().filter(|(_, weight)| weight.ties(&least));
-            first = dice.pick(tied.copied().collect(), groups);
+            first = dice.pick(tied.copied().collect(), &scratch.groups);
         }
         let second = first.and_then(|(id, _)| {
             best(&mut choices.iter().copied().filter(|(other, _)| *other != id))
         });
-        Top { first, second, roomy }
+        (first, second)
     }
 
-    /// The best choice on one group.
-    fn best_on(
+    /// The best choice on every group, in no order that a decision may depend on.
+    fn all_choices(
         &self,
         demand: &Demand,
         shape: &JobShape,
-        (id, group): (GroupId, &Group),
-        shapes: &Shapes,
+        scratch: &mut Scratch,
+    ) -> Vec<(GroupId, Weight)> {
+        let Scratch { groups, shapes, appraiser, .. } = scratch;
+        let mut choices: Vec<(GroupId, Weight)> = Vec::new();
+        for id in shapes.with_room(shape) {
+            let group = groups.get(id);
+            let best = self.best_of(demand, shape, group, |one, consider| {
+                if shapes.has_room(one, id) {
+                    appraiser.kept(one, shapes, id, group).iter().for_each(consider);
+                }
+            });
+            choices.extend(best.map(|best| (id, best)));
+        }
+        choices
+    }
+
+    /// The best choice on one group.
+    fn best_of(
+        &self,
+        demand: &Demand,
+        shape: &JobShape,
+        group: &Group,
         mut options: impl FnMut(ShapeId, &mut dyn FnMut(&Choosable)),
     ) -> Option<Weight> {
         let mut best: Option<Weight> = None;
         for (alternative, one) in (0..=u16::MAX).zip(shape.iter()) {
-            if !shapes.has_room(*one, id) {
-                continue;
-            }
             let mut option = 0;
             options(*one, &mut |choosable| {
                 let class = choosable.way.class;
@@ -261,6 +333,18 @@ impl Weigher<'_> {
             }
         }
         found.map(|pace| demand.patience(pace))
+    }
+}
+
+/// How many nodes have room for one of these shapes.
+fn roomy(shape: &JobShape, scratch: &Scratch) -> u32 {
+    let Scratch { groups, shapes, .. } = scratch;
+    match &shape[..] {
+        [one] => shapes.roomy(*one),
+        several => {
+            let nodes = |id: GroupId| groups.summaries()[id.index()].nodes;
+            shapes.with_room(several).map(nodes).sum()
+        }
     }
 }
 

@@ -111,7 +111,6 @@ impl Account {
         let now = unusable(&self.typical, site);
         self.unusable_sum += now - self.unusable[position];
         self.unusable[position] = now;
-        self.sample();
     }
 
     /// A pod arrived and found no room.
@@ -131,7 +130,6 @@ impl Account {
                 }
             }
         }
-        self.sample();
     }
 
     /// What the fleet draws now, in kilowatts.
@@ -144,7 +142,8 @@ impl Account {
         100.0 * self.arrived as f64 / self.capacity as f64
     }
 
-    fn sample(&mut self) {
+    /// Takes down how things stand, once for each arrival.
+    pub fn sample(&mut self) {
         let load = load_of(self.arrived, self.capacity);
         let percent = 100.0 / self.capacity as f64;
         let free = (self.capacity - self.allocated) as f64;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use controller::policy_file;
-use fleet::Policy;
+use fleet::policy::Batch;
+use fleet::{Policy, Span};
 use planner::{Effort, Scratch};
 
 use super::protocol::{Outcome, Trial};
@@ -32,10 +33,14 @@ pub const REFERENCES: &[Reference] = &[
 ];
 
 /// Motley's policies that are run where none is named, as far as they are shipped.
-pub const OURS: &[&str] = &["default", "pack", "green", "balanced"];
+pub const OURS: &[&str] = &["default", "pack", "green", "balanced", BATCHED];
+
+/// The policy pack, with look-ahead within batches of so many.
+const BATCHED: &str = "batch16";
+const BATCH: Batch = Batch { max_jobs: 16, max_delay: Span::seconds(60) };
 
 /// What `--quick` runs.
-const QUICK: &[&str] = &["best-fit", "fgd", "default", "pack", "green"];
+const QUICK: &[&str] = &["best-fit", "fgd", "default", "pack", "green", BATCHED];
 
 const fn mix(name: &'static str, terms: &'static [(Term, i64)]) -> Reference {
     Reference { name, terms, devices: Devices::Fragmentation }
@@ -55,8 +60,7 @@ pub enum Contender {
 /// # Errors
 /// If one is not known.
 pub fn find(asked: &Openb) -> anyhow::Result<Vec<Contender>> {
-    let is_shipped = |name: &&str| policy_file::shipped(name).is_some();
-    let ours: Vec<&str> = OURS.iter().copied().filter(is_shipped).collect();
+    let ours = OURS.iter().copied();
     let names: Vec<&str> = if !asked.policies.is_empty() {
         asked.policies.iter().map(String::as_str).collect()
     } else {
@@ -73,6 +77,11 @@ fn named(name: &str) -> anyhow::Result<Contender> {
     if name.ends_with(".toml") {
         let text = std::fs::read_to_string(name).with_context(|| format!("read policy {name}"))?;
         return Ok(Contender::Ours(Box::new(policy_file::read(name, &text)?)));
+    }
+    if name == BATCHED {
+        let pack = policy_file::shipped("pack").context("find the policy pack")?;
+        let batched = Policy { name: name.to_owned(), batch: Some(BATCH), ..pack };
+        return Ok(Contender::Ours(Box::new(batched)));
     }
     let policy = policy_file::shipped(name).with_context(|| {
         let known: Vec<&str> = REFERENCES.iter().map(|reference| reference.name).collect();
@@ -94,6 +103,12 @@ impl Contender {
             Self::Reference(reference) => reference.name,
             Self::Ours(policy) => &policy.name,
         }
+    }
+
+    /// Whether it plans several arrivals together.
+    #[must_use]
+    pub fn is_batched(&self) -> bool {
+        matches!(self, Self::Ours(policy) if policy.batch.is_some())
     }
 
     /// Runs one trial with a planner that has seen nothing yet.

@@ -1,5 +1,7 @@
 //! Figures of one contender over several seeds.
 
+use std::time::Duration;
+
 use super::account::{Curves, Failures};
 use super::contender::Contender;
 use super::curve::{Curve, mean};
@@ -56,9 +58,19 @@ impl Figures {
     /// Microseconds an arrival, through the whole turn.
     #[must_use]
     pub fn micros(&self) -> f64 {
-        let seconds: f64 =
-            self.by_seed.iter().map(|(_, outcome)| outcome.turns.as_secs_f64()).sum();
+        let turns = self.by_seed.iter().flat_map(|(_, outcome)| &outcome.turns);
+        let seconds: f64 = turns.map(Duration::as_secs_f64).sum();
         1e6 * seconds / self.arrivals() as f64
+    }
+
+    /// Milliseconds that 99 of 100 turns do not exceed.
+    #[must_use]
+    pub fn turn_p99(&self) -> f64 {
+        let mut turns: Vec<Duration> =
+            self.by_seed.iter().flat_map(|(_, outcome)| outcome.turns.iter().copied()).collect();
+        turns.sort_unstable();
+        let position = (turns.len() * 99).div_ceil(100).saturating_sub(1);
+        turns.get(position).map_or(0.0, |turn| 1e3 * turn.as_secs_f64())
     }
 
     /// Microseconds of processor time an arrival, with bookkeeping, where the system tells.

@@ -1,14 +1,19 @@
 //! The protocol: arrivals one at a time, through the controller's own turn.
 //!
-//! Each arrival is one observation and one turn. A pod that was not placed is
-//! withdrawn by a request of the next turn, so that nothing is tried twice.
+//! Each arrival is one observation and one turn, or each batch where the policy
+//! has batches. A pod that was not placed is withdrawn by a request of the next
+//! turn, so that nothing is tried twice.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use controller::{Ledger, Planning, Request, Turn, turn};
-use fleet::{Extent, Job, JobId, Node, NodeId, NodeSight, Observation, Policy, Time};
+use fleet::{
+    Decision, Extent, Job, JobId, Node, NodeId, NodeSight, Observation, Placement, Policy, Reason,
+    Time,
+};
 use planner::Effort;
 
 use super::account::{Account, Curves, Failures};
@@ -51,8 +56,8 @@ pub struct Outcome {
     pub first_failure_of_eight: Option<f64>,
     /// How many pods arrived.
     pub arrivals: usize,
-    /// How long all turns took.
-    pub turns: Duration,
+    /// How long each turn took.
+    pub turns: Vec<Duration>,
     /// Processor time of the run with its bookkeeping, where the system tells.
     pub processor_seconds: Option<f64>,
     /// Steps that the planner counted.
@@ -100,20 +105,23 @@ impl<'a> Trial<'a> {
             ledger.declare_mix(self.trace.typical.pods.iter().map(TypicalPod::shape));
         }
         let mut observation = self.first_sight();
-        let mut withdrawn = None;
-        let (mut turns, mut steps) = (Duration::ZERO, 0);
-        for (number, pod) in (0_u64..).zip(self.order) {
-            observation.at = Time::seconds(number);
-            let job = self.job(number, *pod);
-            let mut requests: Vec<Request> =
-                withdrawn.take().map(Request::Cancel).into_iter().collect();
-            requests.push(Request::Submit(Arc::clone(&job)));
+        let mut withdrawn: Vec<JobId> = Vec::new();
+        let (mut turns, mut steps) = (Vec::new(), 0);
+        let arrivals: Vec<(u64, usize)> = (0..).zip(self.order.iter().copied()).collect();
+        let together = policy.batch.map_or(1, |batch| batch.max_jobs as usize);
+        for batch in arrivals.chunks(together) {
+            let jobs: Vec<Arc<Job>> =
+                batch.iter().map(|(number, pod)| self.job(*number, *pod)).collect();
+            observation.at = when(policy, &jobs);
+            let cancel = withdrawn.drain(..).map(Request::Cancel);
+            let submit = jobs.iter().map(|job| Request::Submit(Arc::clone(job)));
+            let requests = cancel.chain(submit).collect();
             let start = Instant::now();
             let turn = turn(&mut ledger, &observation, requests, policy, Effort::DEFAULT, planning);
-            turns += start.elapsed();
+            turns.push(start.elapsed());
             steps += turn.decision.explanation.steps;
-            withdrawn = enter(&mut account, &job, &turn)
-                .with_context(|| format!("place pod {} of seed {}", job.name, self.seed))?;
+            withdrawn = enter(&mut account, &jobs, &turn)
+                .with_context(|| format!("place pods of seed {}", self.seed))?;
             observation.extent = Extent::Changes;
             observation.nodes.clear();
         }
@@ -148,21 +156,44 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Enters what a turn came to, and returns the job where it is to be withdrawn.
-fn enter(account: &mut Account, job: &Job, turn: &Turn) -> anyhow::Result<Option<JobId>> {
+/// When the jobs of a batch are planned: when the last arrives, or when the first has waited as
+/// long as the policy lets it.
+fn when(policy: &Policy, jobs: &[Arc<Job>]) -> Time {
+    let last = jobs.last().map_or(Time::ZERO, |job| job.arrival);
+    match policy.batch {
+        Some(batch) if jobs.len() < batch.max_jobs as usize => {
+            last.max(jobs[0].arrival.after(batch.max_delay))
+        }
+        _ => last,
+    }
+}
+
+/// Enters what a turn came to, and returns the jobs that are to be withdrawn: each found no room.
+fn enter(account: &mut Account, jobs: &[Arc<Job>], turn: &Turn) -> anyhow::Result<Vec<JobId>> {
     if let Some(fault) = turn.faults.first() {
         bail!("keep the law: {fault}");
     }
-    let pod = &job.alternatives[0];
-    match turn.decision.plan.placements.as_slice() {
-        [] => {
-            account.fail(pod);
-            Ok(Some(job.id))
+    let Decision { plan, explanation } = &turn.decision;
+    let placed: BTreeMap<JobId, &Placement> =
+        plan.placements.iter().map(|placement| (placement.run.job, placement)).collect();
+    let mut withdrawn = Vec::new();
+    for job in jobs {
+        let pod = &job.alternatives[0];
+        match placed.get(&job.id) {
+            Some(placement) => account.place(pod, placement),
+            None => {
+                account.fail(pod);
+                withdrawn.push(job.id);
+            }
         }
-        [placement] if placement.run.job == job.id => {
-            account.place(pod, placement);
-            Ok(None)
-        }
-        placements => bail!("place one pod: {} were placed", placements.len()),
     }
+    let placed_all = placed.len() + withdrawn.len() == jobs.len();
+    ensure!(placed_all, "place {} pods: {} were placed", jobs.len(), placed.len());
+    for waiting in &explanation.waiting {
+        let has_no_room = matches!(*waiting.reason, Reason::NoRoom(_));
+        ensure!(has_no_room, "place every pod that fits: {} waits", waiting.job);
+    }
+    // Whatever came of a batch is known when it is planned, not before.
+    jobs.iter().for_each(|_| account.sample());
+    Ok(withdrawn)
 }

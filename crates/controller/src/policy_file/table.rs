@@ -192,6 +192,17 @@ impl<'a> Field<'a> {
         Ok(value)
     }
 
+    /// A whole number from `least` to `most`; `wanted` says so in words.
+    pub(super) fn whole_within(
+        &self,
+        least: u32,
+        most: u32,
+        wanted: &'static str,
+    ) -> Result<u32, PolicyError> {
+        let value = self.number()?.parse::<u32>().ok();
+        value.filter(|value| (least..=most).contains(value)).ok_or_else(|| self.wrong(wanted))
+    }
+
     /// A number above 0, at most 1, in millionths.
     pub(super) fn probability(&self) -> Result<Micro, PolicyError> {
         // Work is the quantity that is read in millionths; its message would speak of work.

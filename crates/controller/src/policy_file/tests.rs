@@ -85,6 +85,7 @@ fn what_is_left_out_has_its_default() {
         tiers: vec![Weighting::Fixed([0, 0, 0, 0, 0, 1000, 0].map(Milli))],
         patience: Milli::ZERO,
         scale: SCALE,
+        batch: None,
     };
     assert_eq!(policy, expected);
 }
@@ -106,6 +107,23 @@ fn every_field_that_is_given_is_read() {
         deadline: Micro(1),
     };
     assert_eq!(policy.scale, expected);
+}
+
+#[test]
+fn a_batch_has_a_size_and_a_delay() {
+    let batch = |text: &str| format!("{WEIGHTED}batch = {text}\n{TIER}");
+    let policy = read("p.toml", &batch("{ max_jobs = 16, max_delay = \"5s\" }")).unwrap();
+    assert_eq!(policy.batch, Some(Batch { max_jobs: 16, max_delay: Span::seconds(5) }));
+    let refused = |given: &str, message: &str| refused(&[&batch(given)], message);
+    refused(
+        "{ max_jobs = 1, max_delay = \"5s\" }",
+        "p.toml:5: batch.max_jobs is 1, and should be a whole number from 2 to 64",
+    );
+    refused(
+        "{ max_jobs = 8, max_delay = \"0s\" }",
+        "p.toml:5: batch.max_delay is \"0s\", and should be above 0",
+    );
+    refused("{ max_jobs = 8 }", "p.toml:5: field \"batch.max_delay\" is missing");
 }
 
 #[test]
@@ -152,7 +170,7 @@ fn the_first_of_several_unknown_words_is_named() {
     refused(
         &[HEAD, "zzz = 1\naaa = 1\npick = \"spread\"\n"],
         "p.toml:4: unknown field \"zzz\"; it may be format, name, description, order, pick, \
-         patience, tier, scale",
+         patience, batch, tier, scale",
     );
 }
 

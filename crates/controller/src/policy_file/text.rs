@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use fleet::policy::{ByUtilisation, Objective, Pick, Scale, Weighting, Weights};
+use fleet::policy::{Batch, ByUtilisation, Objective, Pick, Scale, Weighting, Weights};
 use fleet::{Micro, Millijoules, Policy, Span};
 
 use super::{FORMAT, order_key_name, pick_name};
@@ -22,6 +22,10 @@ pub fn text(policy: &Policy) -> String {
     lines.push(format!("pick = {}", quote(pick_name(policy.pick))));
     if policy.pick == Pick::Weighted {
         lines.push(format!("patience = {}", policy.patience));
+        if let Some(Batch { max_jobs, max_delay }) = policy.batch {
+            let max_delay = quote(&span(max_delay));
+            lines.push(format!("batch = {{ max_jobs = {max_jobs}, max_delay = {max_delay} }}"));
+        }
         for tier in &policy.tiers {
             lines.push(String::new());
             lines.extend(tier_lines(tier));

@@ -121,5 +121,6 @@ pub(crate) fn policy(dice: &mut Dice) -> Policy {
             energy: Millijoules(10_000_000),
             deadline: Micro(50_000),
         },
+        batch: None,
     }
 }

@@ -147,6 +147,7 @@ pub(crate) fn policy() -> Policy {
             energy: Millijoules(1),
             deadline: Micro(1),
         },
+        batch: None,
     }
 }
 

@@ -21,9 +21,9 @@ pub enum Fault {
     /// The plan asks to be woken at a time that is not ahead.
     #[error("plan asks to be woken at {} µs, which is not after {} µs", wake.0, at.0)]
     WakeInThePast { wake: Time, at: Time },
-    /// The plan does not ask to be woken when a job's patience ends.
+    /// The plan does not ask to be woken when a job's patience or its batch ends.
     #[error(
-        "plan asks to be woken at {:?} µs, and the patience of job {job} ends at {} µs",
+        "plan asks to be woken at {:?} µs, and the wait of job {job} ends at {} µs",
         wake.map(|wake| wake.0), until.0
     )]
     WakeAfterPatience { wake: Option<Time>, job: JobId, until: Time },
@@ -199,6 +199,9 @@ pub enum Fault {
     /// A job waits for a faster device until a time that has come.
     #[error("job {job} is patient until {} µs, and it is {} µs", until.0, at.0)]
     PatienceOver { job: JobId, until: Time, at: Time },
+    /// A job waits for its batch until a time that has come.
+    #[error("job {job} waits for its batch until {} µs, and it is {} µs", until.0, at.0)]
+    BatchOver { job: JobId, until: Time, at: Time },
     /// A job waits for a device that is no faster.
     #[error("job {job} is patient for {best}, and is offered {offered}")]
     PatienceForNoFaster { job: JobId, best: Span, offered: Span },

@@ -34,6 +34,12 @@ pub(super) fn check(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
                 check_patience(snapshot, (job, patience), counts, &mut faults);
             }
             Reason::Effort => {}
+            Reason::Batch(until) => {
+                if *until <= snapshot.at {
+                    let (job, until, at) = (job.id, *until, snapshot.at);
+                    faults.push(Fault::BatchOver { job, until, at });
+                }
+            }
         }
     }
     faults

@@ -108,6 +108,7 @@ fn reason_text(snapshot: &Snapshot, reason: &Reason) -> String {
             time_text(patience.until)
         ),
         Reason::Effort => "effort".to_owned(),
+        Reason::Batch(until) => format!("batch until {}", time_text(*until)),
     }
 }
 

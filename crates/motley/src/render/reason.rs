@@ -29,6 +29,9 @@ pub fn reason(names: &Names<'_>, job: &Job, reason: &Reason) -> String {
         Reason::NoRoom(tallies) => no_room(job, tallies),
         Reason::Patience(patience) => for_faster(names, patience),
         Reason::Effort => "waits: the effort of this plan ran out before its turn.".to_owned(),
+        Reason::Batch(until) => {
+            format!("waits for others to be planned together with, until {}.", Span(until.0))
+        }
     }
 }
 

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fleet::device::{Power, ShareRule};
-use fleet::policy::{ByUtilisation, Objective, OrderKey, Pick, Regime, Scale, Weighting, Weights};
+use fleet::policy::{
+    Batch, ByUtilisation, Objective, OrderKey, Pick, Regime, Scale, Weighting, Weights,
+};
 use fleet::snapshot::{Memory, Mix, MixShape, Parts, Waiting};
 use fleet::{
     Alternative, Attempt, Bytes, ClassId, Classes, DeviceClass, DeviceGrant, DeviceIndex,
@@ -314,6 +316,7 @@ fn memory(dice: &mut Dice) -> Memory {
         rotation: dice.pick(&[None, Some(NodeId(0)), Some(NodeId(3)), Some(NodeId(7))]),
         unseen: if dice.percent(30) { unseen(dice) } else { Vec::new() },
         round: Serial(dice.pick(&[0, 4, 9])),
+        released: dice.pick(&[None, Some(Time::seconds(5)), Some(Time::seconds(40))]),
     }
 }
 
@@ -345,6 +348,10 @@ fn policy(dice: &mut Dice) -> Policy {
             energy: Millijoules(dice.pick(&[100_000_000, 1_000_000])),
             deadline: Micro(dice.pick(&[50_000, 200_000])),
         },
+        batch: dice.percent(25).then(|| Batch {
+            max_jobs: dice.pick(&[2, 8, 32]),
+            max_delay: Span::seconds(dice.pick(&[10, 100, 1000])),
+        }),
     }
 }
 

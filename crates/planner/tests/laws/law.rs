@@ -125,10 +125,12 @@ pub(crate) fn little_effort_finds_the_beginning_of_the_whole_plan(
     planning: &mut Planning<'_>,
     case: &Case,
 ) -> Result<(), String> {
+    // Looking ahead is for those who can afford it: with less effort the order is another one.
+    let policy = Policy { batch: None, ..case.policy.clone() };
     let snapshot = build(case.parts.clone());
     let mut placements = |steps| {
         let effort = Effort { steps, ..Effort::DEFAULT };
-        planning(&snapshot, &case.policy, effort, &mut Scratch::default()).plan.placements
+        planning(&snapshot, &policy, effort, &mut Scratch::default()).plan.placements
     };
     let whole = placements(u64::MAX);
     for steps in [0, 1, 2, 3, 5, 8, 13, 21, 34, 55] {
@@ -221,6 +223,11 @@ fn in_hours(case: &Case) -> Case {
             deadline: job.deadline.map(|deadline| Time(deadline.0 * SECONDS)),
             ..job.clone()
         });
+    }
+    let released = &mut case.parts.memory.released;
+    *released = released.map(|then| Time(then.0 * SECONDS));
+    if let Some(batch) = &mut case.policy.batch {
+        batch.max_delay = Span(batch.max_delay.0 * SECONDS);
     }
     let scale = &mut case.policy.scale;
     scale.completion = Span(scale.completion.0 * SECONDS);

@@ -79,5 +79,6 @@ fn policy(dice: &mut Dice) -> Policy {
             energy: Millijoules(10_000_000),
             deadline: Micro(50_000),
         },
+        batch: None,
     }
 }

@@ -7,6 +7,7 @@ mod picks;
 mod objectives;
 mod tiers;
 mod patience;
+mod batches;
 mod jobs;
 mod waiting;
 

@@ -21,6 +21,7 @@ pub(crate) fn by(objective: Objective) -> Policy {
             energy: Millijoules(1_000_000),
             deadline: Micro(50_000),
         },
+        batch: None,
     }
 }
 

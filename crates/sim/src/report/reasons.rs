@@ -34,6 +34,8 @@ pub enum Why {
     Patience,
     /// The plan's effort ran out.
     Effort,
+    /// It waits for its batch.
+    Batch,
 }
 
 /// Whether no node of the fleet would ever do: each fell out at a constraint that it does not meet
@@ -71,6 +73,7 @@ fn why(reason: &Reason) -> Why {
     match reason {
         Reason::Patience(_) => Why::Patience,
         Reason::Effort => Why::Effort,
+        Reason::Batch(_) => Why::Batch,
         Reason::NoRoom(tallies) => {
             let passing = constraints(tallies).filter(|constraint| !constraint.is_lasting());
             match passing.max() {

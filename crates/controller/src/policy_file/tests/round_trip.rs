@@ -43,8 +43,11 @@ fn policy() -> impl Strategy<Value = Policy> {
     let order = proptest::sample::subsequence(keys, 1..=3).prop_shuffle();
     let pick = prop_oneof![Just(Pick::Weighted), Just(Pick::Rotation), Just(Pick::Spread)];
     let tiers = proptest::collection::vec(weighting(), 1..=4);
+    let batch = (2..=64u32, 1..=u64::MAX)
+        .prop_map(|(max_jobs, delay)| Batch { max_jobs, max_delay: Span(delay) });
+    let rest = (0..=1_000_000u32, scale(), proptest::option::of(batch));
     let head = ("[a-zé\"\\\\]{1,12}", any::<String>(), order, pick);
-    (head, tiers, 0..=1_000_000u32, scale()).prop_map(|(head, tiers, patience, scale)| {
+    (head, tiers, rest).prop_map(|(head, tiers, (patience, scale, batch))| {
         let (name, description, order, pick) = head;
         if pick == Pick::Weighted {
             return Policy {
@@ -55,10 +58,11 @@ fn policy() -> impl Strategy<Value = Policy> {
                 tiers,
                 patience: Milli(patience),
                 scale,
+                batch,
             };
         }
         let (tiers, patience) = (Vec::new(), Milli::ZERO);
-        Policy { name, description, order, pick, tiers, patience, scale: SCALE }
+        Policy { name, description, order, pick, tiers, patience, scale: SCALE, batch: None }
     })
 }
 

@@ -58,7 +58,7 @@ fn wake_after_the_first_patience_ends() {
         });
         let fault = |wake: &str| {
             format!(
-                "plan asks to be woken at {wake} µs, and the patience of job j2 ends at 30000000 µs"
+                "plan asks to be woken at {wake} µs, and the wait of job j2 ends at 30000000 µs"
             )
         };
         assert_eq!(found, faults.map(fault).into_iter().collect::<Vec<_>>());
