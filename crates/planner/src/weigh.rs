@@ -175,9 +175,9 @@ impl Weigher<'_> {
                 first = dice.pick(tied, groups);
             }
             let second = first.and_then(|(id, _)| ranking.best_but(id, groups));
-            (first, second)
+            [first, second]
         });
-        let (first, second) = match top {
+        let [first, second] = match top {
             Some(top) => top,
             None => self.go_through(demand, shape, dice, scratch),
         };
@@ -225,7 +225,7 @@ impl Weigher<'_> {
         shape: &JobShape,
         dice: &mut Dice,
         scratch: &mut Scratch,
-    ) -> (Option<(GroupId, Weight)>, Option<(GroupId, Weight)>) {
+    ) -> [Option<(GroupId, Weight)>; 2] {
         let choices = self.all_choices(demand, shape, scratch);
         let best = |choices: &mut dyn Iterator<Item = (GroupId, Weight)>| {
             choices.reduce(|one, other| if other.1.beats(&one.1) { other } else { one })
@@ -238,7 +238,7 @@ impl Weigher<'_> {
         let second = first.and_then(|(id, _)| {
             best(&mut choices.iter().copied().filter(|(other, _)| *other != id))
         });
-        (first, second)
+        [first, second]
     }
 
     /// The best choice on every group, in no order that a decision may depend on.
