@@ -44,6 +44,9 @@ pub struct Openb {
     /// reference, and Motley's own]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub policies: Vec<String>,
+    /// Run pack and green with other weights, to see what is traded for what
+    #[arg(long, conflicts_with = "policies")]
+    pub trade_offs: bool,
     /// Who wins among nodes of equal score
     #[arg(long, value_enum, default_value_t = TieRule::Published)]
     pub ties: TieRule,

@@ -56,6 +56,10 @@ pub struct Simulate {
     /// [default: the bundled jobs]
     #[arg(long, value_name = "FILE", requires = "fleet")]
     pub jobs: Option<PathBuf>,
+    /// Jobs like those that will come, in the form of --jobs: what the fleet is kept fit for.
+    /// [default: what has arrived so far]
+    #[arg(long, value_name = "FILE", requires = "jobs")]
+    pub mix: Option<PathBuf>,
     /// When the pods of an openb list arrive [default: timed, where the list has times]
     #[arg(long, value_enum, requires = "jobs")]
     pub arrivals: Option<Arrivals>,
@@ -96,6 +100,7 @@ Examples:
   motley simulate --seeds 50 --rate-error 0.3
   motley simulate --fleet fleet.toml --jobs jobs.jsonl.gz --until 7d
   motley simulate --fleet nodes.csv --jobs pods.csv.gz --arrivals order --skip-bad
+  motley simulate --fleet nodes.csv --jobs pods.csv --mix last-month.csv --policy pack
   motley simulate --policy default --policy my.toml --json";
 
 /// When jobs arrive.

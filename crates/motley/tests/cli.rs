@@ -278,3 +278,74 @@ fn entries_that_were_left_out_are_named_with_their_file() {
     assert_eq!(status, 0);
     assert!(text.contains(&format!("Left out: 1 bad entry.\n  {jobs}, line 2")), "{text}");
 }
+
+/// Files in a folder of their own, by name.
+fn files(files: &[(&str, &str)]) -> (tempfile::TempDir, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |(name, text): &(&str, &str)| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let paths = files.iter().map(write).collect();
+    (folder, paths)
+}
+
+const TWO_MODELS: &str = "format = 1\n[device.epyc]\nkind = \"cpu\"\n\
+    [device.t4]\nkind = \"gpu\"\n[device.h100]\nkind = \"gpu\"\n\
+    [[node]]\nname = \"first\"\ncpu = \"epyc\"\ncores = 8\nmemory = \"8GiB\"\ndevices = { t4 = 1 }\n\
+    [[node]]\nname = \"second\"\ncpu = \"epyc\"\ncores = 8\nmemory = \"8GiB\"\ndevices = { h100 = 1 }\n";
+
+#[test]
+fn a_declared_mix_alone_changes_where_a_job_goes_and_is_told() {
+    let job = |models: &str| {
+        format!(
+            "{{\"name\": \"train\", \"work\": 60, \"alternative\": [{{\"cores\": 1, \"device\": \
+             {{\"kind\": \"gpu\"{models}}}}}]}}\n"
+        )
+    };
+    let (_folder, paths) = files(&[
+        ("fleet.toml", TWO_MODELS),
+        ("jobs.jsonl", &job("")),
+        ("t4.jsonl", &job(", \"models\": [\"t4\"]")),
+        ("h100.jsonl", &job(", \"models\": [\"h100\"]")),
+    ]);
+    let [fleet, jobs, t4, h100] = &paths[..] else { panic!("four files") };
+    let told = |mix: &str| {
+        let base = ["simulate", "--fleet", fleet, "--jobs", jobs, "--policy", "pack"];
+        let (status, output, error) = run(&[&base[..], &["--mix", mix]].concat());
+        assert_eq!(status, 0, "{error}");
+        assert!(output.contains("the mix is declared"), "{output}");
+        output
+    };
+    assert!(told(t4).contains("train placed on second (h100"), "{}", told(t4));
+    assert!(told(h100).contains("train placed on first (t4"), "{}", told(h100));
+}
+
+#[test]
+fn sockets_alone_change_the_energy_of_a_simulation_and_are_bounded() {
+    let fleet = |socket: &str| {
+        format!(
+            "format = 1\n[device.epyc]\nkind = \"cpu\"\n[[node]]\nname = \"n\"\ncpu = \"epyc\"\n\
+             cores = 8\nmemory = \"8GiB\"\npower = {{ idle = \"100W\", busy = \"300W\" }}\n{socket}"
+        )
+    };
+    let job = "{\"name\": \"a\", \"work\": 3600, \"alternative\": [{\"cores\": 1}]}\n";
+    let energy = |socket: &str| {
+        let (_folder, paths) = files(&[("fleet.toml", &fleet(socket)), ("jobs.jsonl", job)]);
+        let (status, output, error) = run(&[
+            "simulate", "--fleet", &paths[0], "--jobs", &paths[1], "--policy", "pack", "--json",
+        ]);
+        assert_eq!(status, 0, "{error}");
+        let told: serde_json::Value = serde_json::from_str(&output).unwrap();
+        told["summaries"][0]["energy_joules"].as_f64().unwrap()
+    };
+    // An hour at 100 W and one eighth, or one of two sockets, of 200 W.
+    assert_eq!((energy("").round(), energy("socket = 4\n").round()), (450_000.0, 720_000.0));
+    for wrong in ["socket = 0\n", "socket = 9\n"] {
+        let (_folder, paths) = files(&[("fleet.toml", &fleet(wrong)), ("jobs.jsonl", job)]);
+        let (status, _, error) = run(&["simulate", "--fleet", &paths[0], "--jobs", &paths[1]]);
+        assert_eq!(status, 1);
+        assert!(error.contains("socket"), "{error}");
+    }
+}

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use controller::{Ledger, Planning, Request, Turn, step};
 use fleet::explanation::StillWaiting;
+use fleet::snapshot::MixShape;
 use fleet::{Body, BodyError, Decision, Job, JobId, Policy, Snapshot, Time};
 use planner::{Effort, Scratch};
 
@@ -53,6 +54,8 @@ pub struct Options<'a> {
     pub explain_max: usize,
     /// The one command that repeats it, for violations.
     pub repeat: String,
+    /// What the controller is told to expect, in place of what it learns.
+    pub mix: Option<Vec<MixShape>>,
     /// Is called after every turn.
     pub progress: Option<&'a mut dyn FnMut(Progress)>,
 }
@@ -70,6 +73,7 @@ impl Default for Options<'_> {
             resync_every: RESYNC_EVERY,
             explain_max: 0,
             repeat: "cargo run --release -- simulate".to_owned(),
+            mix: None,
             progress: None,
         }
     }
@@ -234,11 +238,15 @@ struct Scene<'a, 'p> {
 
 impl<'a, 'p> Scene<'a, 'p> {
     fn new(jobs: &'a [Arc<Job>], policy: &'a Policy, mut options: Options<'p>) -> Self {
+        let mut ledger = Ledger::default();
+        if let Some(mix) = options.mix.take() {
+            ledger.declare_mix(mix);
+        }
         Self {
             jobs,
             requests: Requests::new(jobs, std::mem::take(&mut options.cancels)),
             policy,
-            ledger: Ledger::default(),
+            ledger,
             checkers: Checkers::new(options.seed, options.repeat.clone()),
             tellings: Tellings::about(jobs, options.explain_max),
             tasks_left: BTreeMap::new(),

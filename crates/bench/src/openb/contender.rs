@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use controller::policy_file;
-use fleet::policy::Batch;
-use fleet::{Policy, Span};
+use fleet::policy::{Batch, ByUtilisation, Objective, Weighting};
+use fleet::{Milli, Policy, Span};
 use planner::{Effort, Scratch};
 
 use super::protocol::{Outcome, Trial};
@@ -60,6 +60,9 @@ pub enum Contender {
 /// # Errors
 /// If one is not known.
 pub fn find(asked: &Openb) -> anyhow::Result<Vec<Contender>> {
+    if asked.trade_offs {
+        return variants();
+    }
     let ours = OURS.iter().copied();
     let names: Vec<&str> = if !asked.policies.is_empty() {
         asked.policies.iter().map(String::as_str).collect()
@@ -69,6 +72,36 @@ pub fn find(asked: &Openb) -> anyhow::Result<Vec<Contender>> {
     };
     names.into_iter().map(named).collect()
 }
+
+/// The baseline, and Motley's policies with one weight or threshold changed.
+fn variants() -> anyhow::Result<Vec<Contender>> {
+    let shipped = |name| policy_file::shipped(name).with_context(|| format!("find policy {name}"));
+    let mut found = vec![named("fgd")?];
+    let mut add = |policy: &Policy, name: String, tiers: Weighting| {
+        let varied = Policy { name, tiers: vec![tiers], ..policy.clone() };
+        found.push(Contender::Ours(Box::new(varied)));
+    };
+    let pack = shipped("pack")?;
+    let Weighting::Fixed(weights) = &pack.tiers[0] else { bail!("read pack: weights move") };
+    for (companion, rarity) in TRADED {
+        let mut weights = *weights;
+        weights[Objective::Companion.position()] = Milli(companion);
+        weights[Objective::Rarity.position()] = Milli(rarity);
+        let name = format!("pack companion={} rarity={}", Milli(companion), Milli(rarity));
+        add(&pack, name, Weighting::Fixed(weights));
+    }
+    let green = shipped("green")?;
+    let Weighting::ByUtilisation(rule) = &green.tiers[0] else { bail!("read green: fixed") };
+    for high in [600, 700, 750, 800, 850, 900, 950].map(Milli) {
+        let rule = ByUtilisation { high, ..rule.clone() };
+        add(&green, format!("green high={high}"), Weighting::ByUtilisation(rule));
+    }
+    Ok(found)
+}
+
+/// Weights of companion and rarity that are tried, in thousandths.
+const TRADED: [(u32, u32); 9] =
+    [(0, 0), (0, 20), (100, 0), (30, 20), (50, 20), (100, 10), (100, 20), (100, 50), (300, 20)];
 
 fn named(name: &str) -> anyhow::Result<Contender> {
     if let Some(reference) = REFERENCES.iter().find(|reference| reference.name == name) {

@@ -88,7 +88,7 @@ fn without_fragmentation() -> anyhow::Result<(&'static str, Policy)> {
 
 /// The policy timed with the objective of fragmentation: its label, and itself.
 fn with_fragmentation() -> anyhow::Result<(&'static str, Policy)> {
-    Ok(("frag", weighing("frag", "{ fragmentation = 1, utilisation = 0.1 }")?))
+    Ok(("frag", policy_file::shipped("pack").context("find the policy pack")?))
 }
 
 /// A policy that weighs like this and does nothing else.

@@ -47,6 +47,20 @@ fn two_runs_of_a_setting_count_the_same() {
     }
 }
 
+/// Work is counted, not timed: a plan that costs more steps than it did shows here.
+#[test]
+fn a_placement_costs_the_steps_that_it_did() {
+    let input = tiny();
+    let steps = |contender, arrivals| {
+        let counts = measure(&input, setting(arrivals, contender), 60).unwrap().counts;
+        (counts.placements, counts.steps)
+    };
+    assert_eq!(steps(Contender::Plain, 1), (60, 673));
+    assert_eq!(steps(Contender::Plain, 5), (62, 566));
+    assert_eq!(steps(Contender::Frag, 1), (60, 519));
+    assert_eq!(steps(Contender::Frag, 5), (60, 426));
+}
+
 #[test]
 fn two_runs_of_a_treadmill_order_the_same() {
     let input = tiny();

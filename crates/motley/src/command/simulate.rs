@@ -5,9 +5,11 @@
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail, ensure};
-use fleet::{Policy, Time};
+use fleet::snapshot::MixShape;
+use fleet::{Job, Policy, Time};
 use indicatif::{ProgressBar, ProgressStyle};
 use sim::read::{self, Read};
 use sim::scenario::{self, Ending, Options, Outcome, Progress};
@@ -25,6 +27,7 @@ pub(super) fn run(args: &Simulate) -> anyhow::Result<()> {
     let policies = policies(&args.policies)?;
     let seeds = seeds(args)?;
     let (inventory, mut input) = fleet(args)?;
+    let mix = declared(args, &inventory, &mut input)?;
     let mut results = Results::new(&policies);
     let progress = progress_bar(args);
     for seed in seeds {
@@ -33,7 +36,10 @@ pub(super) fn run(args: &Simulate) -> anyhow::Result<()> {
         for (position, policy) in policies.iter().enumerate() {
             progress.set_message(format!("{} (seed {seed})", policy.name));
             let is_told = position == 0 && results.is_empty();
-            let outcome = simulate(args, &inventory, &workload, policy, seed, is_told, &progress)?;
+            let told = if is_told { args.explain as usize } else { 0 };
+            let options =
+                Options { seed, explain_max: told, mix: mix.clone(), ..Options::default() };
+            let outcome = simulate(args, (&inventory, &workload), policy, options, &progress)?;
             results.add(position, report::summarise(&inventory, &workload, &outcome));
             if is_told {
                 results.tell(&inventory, &workload, &outcome);
@@ -108,23 +114,44 @@ fn workload(
     Ok(workload)
 }
 
-fn simulate(
+/// What is declared to arrive: the first alternatives of the jobs of a file.
+fn declared(
     args: &Simulate,
     inventory: &Inventory,
-    workload: &Workload,
+    input: &mut Input,
+) -> anyhow::Result<Option<Vec<MixShape>>> {
+    let Some(path) = &args.mix else { return Ok(None) };
+    // When the jobs of the mix came does not matter; only pod lists can leave it open.
+    let is_list = path.to_string_lossy().trim_end_matches(".gz").ends_with(".csv");
+    let arrivals = is_list.then_some(read::Arrivals::Order);
+    let options = read::Options { skip_bad: args.skip_bad, arrivals, seed: args.seed };
+    let jobs = input.take_in(path, read::workload(path, inventory, &options)?).jobs;
+    let shape = |job: &Arc<Job>| {
+        let shape = job.alternatives.first()?.clone();
+        Some(MixShape { count: u64::from(job.tasks), shape })
+    };
+    let mix: Vec<MixShape> = jobs.iter().filter_map(shape).collect();
+    input.note(format!(
+        "the mix is declared: that of the {} jobs of {}",
+        jobs.len(),
+        path.display()
+    ));
+    Ok(Some(mix))
+}
+
+fn simulate(
+    args: &Simulate,
+    (inventory, workload): (&Inventory, &Workload),
     policy: &Policy,
-    seed: u64,
-    is_told: bool,
+    options: Options<'_>,
     bar: &ProgressBar,
 ) -> anyhow::Result<Outcome> {
     bar.set_length(workload.jobs.len() as u64);
     let mut progress = |progress: Progress| bar.set_position(progress.jobs_done as u64);
     let options = Options {
-        seed,
         until: args.until.map(|until| Time::ZERO.after(until)),
-        explain_max: if is_told { args.explain as usize } else { 0 },
         progress: Some(&mut progress),
-        ..Options::default()
+        ..options
     };
     let outcome = scenario::run(inventory, workload, policy, options, &mut scenario::motley());
     if let Some(violation) = outcome.violations.first() {

@@ -67,6 +67,11 @@ impl Input {
         value
     }
 
+    /// Notes something that readers of the report should know.
+    pub fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
     /// Notes how large fleet and jobs are; the jobs of the first seed count.
     pub fn note_jobs(&mut self, inventory: &Inventory, workload: &Workload) {
         if self.jobs > 0 {
