@@ -88,6 +88,7 @@ impl Appraiser {
         groups: &Groups,
         shapes: &Shapes,
         tiers: &[TierInForce],
+        looks_ahead: bool,
     ) {
         let weighs = Weighs::of(tiers);
         let mut is_new = weighs != self.weighs || shapes.epoch != self.shapes_epoch;
@@ -99,7 +100,7 @@ impl Appraiser {
             self.outlook = Outlook::default();
             is_new = true;
         }
-        if (weighs.fragmentation || weighs.companion)
+        if (weighs.fragmentation || weighs.companion || looks_ahead)
             && !Arc::ptr_eq(&self.mix, &snapshot.mix)
             && self.mix != snapshot.mix
         {

@@ -20,6 +20,8 @@ pub(crate) struct Queue<'a> {
     preferred: VecDeque<&'a Waiting>,
     bands: VecDeque<Band<'a>>,
     by_priority: bool,
+    /// How many of the bands are of jobs that are unseen in this round; counted at first.
+    unseen_bands: usize,
     fair: bool,
     held: BTreeMap<Tenant, Amounts>,
     capacity: Amounts,
@@ -47,6 +49,7 @@ impl<'a> Queue<'a> {
             preferred: VecDeque::new(),
             bands: VecDeque::new(),
             by_priority: order.contains(&OrderKey::Priority),
+            unseen_bands: 0,
             fair: fair_at.is_some(),
             held: if fair_at.is_some() { (*snapshot.tenants).clone() } else { BTreeMap::new() },
             capacity: snapshot.capacity,
@@ -55,11 +58,13 @@ impl<'a> Queue<'a> {
         let (first, others): (Vec<&Waiting>, Vec<&Waiting>) =
             sorted.into_iter().partition(|waiting| unseen.binary_search(&waiting.job.id).is_ok());
         queue.fill(&first, before);
+        queue.unseen_bands = queue.bands.len();
         queue.fill(&others, before);
         queue
     }
 
-    /// The first of the jobs that `wants`, of together at most so many tasks, and of equal priority
+    /// The first of the jobs with room, as `wants` says, of together at most so many tasks, and of
+    /// equal priority
     /// where the policy orders by it. Tenants take turns where the policy is fair to them.
     pub(crate) fn first_tasks(
         &self,
@@ -68,20 +73,27 @@ impl<'a> Queue<'a> {
     ) -> Vec<&'a Waiting> {
         let mut found: Vec<&Waiting> = Vec::new();
         let mut tasks = 0;
-        for band in &self.bands {
+        // What is unseen in this round goes first, and by itself.
+        let bands = if self.unseen_bands > 0 { self.unseen_bands } else { self.bands.len() };
+        for band in self.bands.iter().take(bands) {
             let longest = band.lines.values().map(VecDeque::len).max().unwrap_or(0);
             let turn = |turn: usize| band.lines.values().filter_map(move |line| line.get(turn));
             for waiting in (0..longest).flat_map(turn) {
                 let is_equal = found.first().is_none_or(|first| {
                     !self.by_priority || first.job.priority == waiting.job.priority
                 });
-                if !is_equal || tasks >= most {
+                if tasks >= most {
                     return found;
                 }
-                if waiting.count() <= most - tasks && wants(waiting) {
-                    tasks += waiting.count();
-                    found.push(waiting);
+                if !wants(waiting) {
+                    continue;
                 }
+                // Nobody passes by one who has room and is of higher priority or too large.
+                if !is_equal || waiting.count() > most - tasks {
+                    return found;
+                }
+                tasks += waiting.count();
+                found.push(waiting);
             }
         }
         found

@@ -238,12 +238,17 @@ impl Ranking {
         mut wants: impl FnMut(&Weight) -> bool,
     ) -> Vec<(GroupId, Weight)> {
         let mut found: Vec<Entry> = Vec::new();
-        while let Some(entry) = self.clean(groups).filter(|entry| wants(&entry.weight)) {
+        while let Some(entry) = self.clean(groups) {
+            if found.last() == Some(&entry) {
+                self.heap.pop();
+                continue;
+            }
+            if !wants(&entry.weight) {
+                break;
+            }
             self.heap.pop();
             found.push(entry);
         }
-        // A group that was weighed twice in one state is there twice, one right after the other.
-        found.dedup();
         self.heap.extend(found.iter().copied());
         found.into_iter().map(|entry| (entry.slot, entry.weight)).collect()
     }

@@ -16,9 +16,11 @@ use crate::search::Found;
 
 /// The jobs that no plan has looked at in the round, ascending, and the snapshot it began with.
 pub(crate) fn next(snapshot: &Snapshot, found: &Found<'_>, changes: bool) -> (Vec<JobId>, Serial) {
-    let Memory { unseen: before, round, .. } = &snapshot.memory;
+    let Memory { unseen: before, round, released, .. } = &snapshot.memory;
     let unseen = found.left.iter().filter(|left| left.unseen).map(|left| left.waiting.job.id);
-    let (unseen, round): (Vec<_>, _) = if changes || snapshot.changed > *round {
+    // What is released is as good as newly arrived.
+    let begins = changes || snapshot.changed > *round || found.released != *released;
+    let (unseen, round): (Vec<_>, _) = if begins {
         (unseen.collect(), snapshot.serial)
     } else {
         (unseen.filter(|id| before.binary_search(id).is_ok()).collect(), *round)

@@ -164,27 +164,32 @@ impl<'a> Search<'a> {
     /// Puts the first jobs that have room into the order in which they are best placed, as far as
     /// the effort goes.
     fn look_ahead(&mut self, most: u32, effort: Effort, scratch: &mut Scratch) {
-        let mut members: Vec<(&'a Waiting, JobShape)> = Vec::new();
         let has_room = |waiting: &'a Waiting| {
             let shape = scratch.shapes.of(&waiting.job);
-            let has_room = shape.iter().fold(false, |found, one| {
+            shape.iter().fold(false, |found, one| {
                 scratch.shapes.refresh(*one, &scratch.groups);
                 found || scratch.shapes.roomy(*one) > 0
-            });
-            members.extend(has_room.then_some((waiting, shape)));
-            has_room
+            })
         };
         let jobs = self.queue.first_tasks(most, has_room);
         if jobs.len() < 2 {
             return;
         }
-        let mut steps = 0;
+        let members: Vec<(&'a Waiting, JobShape)> =
+            jobs.iter().map(|waiting| (*waiting, scratch.shapes.of(&waiting.job))).collect();
+        let all = scratch.groups.count().max(1);
+        let tasks: u64 = jobs.iter().map(|waiting| u64::from(waiting.count())).sum();
+        // The listing of choices, and what the search will need to place all of them.
+        let (mut steps, mut reserve) = (0, 0);
         for (waiting, shape) in &members {
-            let job = &waiting.job;
-            steps += shape.len() as u64 * self.groups_to_weigh(job, shape, scratch);
+            let (job, width) = (&waiting.job, shape.len() as u64);
+            steps += width * self.groups_to_weigh(job, shape, scratch);
             self.looked.insert((JobShape::clone(shape), job.work), 0);
+            let is_timed = self.found.weigher.is_timed(job);
+            let changed = if is_timed { all } else { (2 * tasks).clamp(1, all) };
+            reserve += width * (u64::from(waiting.count()) + 1) * changed;
         }
-        let Some(left) = effort.steps.checked_sub(steps) else {
+        let Some(left) = effort.steps.checked_sub(steps + reserve) else {
             self.looked.clear();
             return;
         };

@@ -12,6 +12,9 @@ const SHAPES_MAX: usize = 1024;
 /// The most shapes that are published, the most frequent ones.
 const PUBLISHED_MAX: usize = 64;
 
+/// The most that one shape counts in a declared mix, so that sums over shapes stay in range.
+const COUNT_MAX: u64 = u64::MAX / 1024;
+
 /// Counts of arrivals, and the mix last published.
 ///
 /// A new mix makes what a planner remembers about fragmentation useless, so one
@@ -32,7 +35,7 @@ impl Arrivals {
         let mut counts: BTreeMap<Alternative, u64> = BTreeMap::new();
         for MixShape { count, shape } in shapes {
             let sum = counts.entry(shape).or_default();
-            *sum = sum.saturating_add(count);
+            *sum = sum.saturating_add(count).min(COUNT_MAX);
         }
         counts.retain(|_, count| *count > 0);
         self.declared = Some(Arc::new(publish(MixSource::Declared, &counts)));

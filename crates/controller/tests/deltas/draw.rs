@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use fleet::policy::{ByUtilisation, Objective, OrderKey, Pick, Scale, Weighting};
+use fleet::policy::{Batch, ByUtilisation, Objective, OrderKey, Pick, Scale, Weighting};
 use fleet::snapshot::Parts;
 use fleet::{Micro, Milli, Millijoules, Policy, Span, sketch};
 use planner::Effort;
@@ -121,6 +121,9 @@ pub(crate) fn policy(dice: &mut Dice) -> Policy {
             energy: Millijoules(10_000_000),
             deadline: Micro(50_000),
         },
-        batch: None,
+        batch: (dice.below(3) == 0).then(|| Batch {
+            max_jobs: 2 + u32::try_from(dice.below(7)).expect("small"),
+            max_delay: Span::seconds(1 + dice.below(20) as u64),
+        }),
     }
 }

@@ -35,9 +35,11 @@ pub(super) fn check(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
             }
             Reason::Effort => {}
             Reason::Batch(until) => {
-                if *until <= snapshot.at {
-                    let (job, until, at) = (job.id, *until, snapshot.at);
-                    faults.push(Fault::BatchOver { job, until, at });
+                // A job that was released with an earlier batch is not held back again.
+                let released = snapshot.memory.released.filter(|then| job.arrival <= *then);
+                let until = released.unwrap_or(*until);
+                if released.is_some() || until <= snapshot.at {
+                    faults.push(Fault::BatchOver { job: job.id, until, at: snapshot.at });
                 }
             }
         }

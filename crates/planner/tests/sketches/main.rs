@@ -8,6 +8,7 @@ mod objectives;
 mod tiers;
 mod patience;
 mod batches;
+mod ahead;
 mod jobs;
 mod waiting;
 

@@ -10,6 +10,9 @@ use fleet::{Bytes, ClassId, DeviceFree, Milli, MilliCores};
 
 use super::Row;
 
+/// The most devices that a row may ask for: sums are as wide.
+const DEVICES_MAX: u64 = 4096;
+
 /// Sums for one class.
 #[derive(Clone, Debug)]
 pub(super) struct Sums {
@@ -36,7 +39,11 @@ impl Sums {
         };
         let rows: Vec<&Row> = rows.iter().filter(accepted).collect();
         let devices = |row: &Row| row.devices.clone().expect("rows with devices");
-        if rows.iter().any(|row| !row.labels.is_empty() || !devices(row).memory.is_zero()) {
+        let is_plain = |row: &&Row| {
+            let wanted = devices(row);
+            row.labels.is_empty() && wanted.memory.is_zero() && wanted.count <= DEVICES_MAX
+        };
+        if !rows.iter().all(is_plain) {
             return None;
         }
         let mut cores: Vec<u64> = rows.iter().map(|row| row.cores.0).collect();
