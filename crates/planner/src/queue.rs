@@ -64,8 +64,8 @@ impl<'a> Queue<'a> {
     }
 
     /// The first of the jobs with room, as `wants` says, of together at most so many tasks, and of
-    /// equal priority
-    /// where the policy orders by it. Tenants take turns where the policy is fair to them.
+    /// equal priority where the policy orders by it. Tenants take turns where the policy is fair to
+    /// them.
     pub(crate) fn first_tasks(
         &self,
         most: u32,

@@ -8,7 +8,7 @@ use super::contender::Contender;
 use super::figures::Figures;
 use super::gate::{self, Gate};
 use super::published::Published;
-use crate::args::{Seeds, TieRule};
+use crate::args::{Knowledge, Seeds, TieRule};
 use crate::record::{Aim, Record};
 
 /// The contender that savings are counted against.
@@ -43,6 +43,8 @@ pub struct Label<'a> {
     pub seeds: Seeds,
     /// Who won ties.
     pub ties: TieRule,
+    /// What Motley's policies knew of arrivals.
+    pub mix: Knowledge,
 }
 
 impl fmt::Display for Label<'_> {
@@ -52,7 +54,11 @@ impl fmt::Display for Label<'_> {
             TieRule::Csv => "ties by the list",
             TieRule::Random => "ties drawn",
         };
-        write!(out, "openb {}, seeds {}, {ties}", self.trace, self.seeds)
+        let mix = match self.mix {
+            Knowledge::Typical => "",
+            Knowledge::Seen => ", the mix as seen so far",
+        };
+        write!(out, "openb {}, seeds {}, {ties}{mix}", self.trace, self.seeds)
     }
 }
 
@@ -229,6 +235,9 @@ pub fn full_name(policy: &str, figure: &str, label: Label<'_>) -> String {
         TieRule::Csv => parts.push("csv_ties".to_owned()),
         TieRule::Random => parts.push("random_ties".to_owned()),
     }
+    if label.mix == Knowledge::Seen {
+        parts.push("seen_only".to_owned());
+    }
     if !figure.is_empty() {
         parts.push(figure.to_owned());
     }
@@ -244,7 +253,8 @@ mod tests {
 
     #[test]
     fn names_tell_what_is_not_the_published_setting() {
-        let label = |trace, seeds, ties| Label { trace, seeds, ties };
+        let mix = Knowledge::Typical;
+        let label = |trace, seeds, ties| Label { trace, seeds, ties, mix };
         let name = |label| full_name("pack", "alloc130", label);
         let later = Seeds { first: 52, last: 61 };
         assert_eq!(name(label("default", Seeds::PUBLISHED, TieRule::Published)), "pack.alloc130");
@@ -253,5 +263,10 @@ mod tests {
             name(label("cpu250", Seeds::PUBLISHED, TieRule::Random)),
             "pack.cpu250.random_ties.alloc130"
         );
+        let seen = Label {
+            mix: Knowledge::Seen,
+            ..label("default", Seeds::PUBLISHED, TieRule::Published)
+        };
+        assert_eq!(name(seen), "pack.seen_only.alloc130");
     }
 }
