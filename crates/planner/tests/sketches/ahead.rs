@@ -75,7 +75,7 @@ fn released_and_unseen() {
     s.serial.0 = 1;
     s.changed = s.serial;
     let mut scratch = Scratch::default();
-    for turn in 0..10 {
+    for _ in 0..10 {
         let d = plan(&s, &policy, effort, &mut scratch);
         if !d.plan.placements.is_empty() {
             return;
@@ -181,17 +181,10 @@ fn twins_in_the_ranking() {
         let mut warm = Scratch::default();
         let mut last = None;
         let mut classes = None;
-        let mut serial = first;
-        for jobs in [
-            k,
-            "job l at=1s cores=1.5 gpu=1",
-            "job l at=1s cores=1.5 gpu=1",
-            "job l at=1s cores=1.5 gpu=1",
-            k,
-        ] {
+        let other = "job l at=1s cores=1.5 gpu=1";
+        for (serial, jobs) in (first..).zip([k, other, other, other, k]) {
             let mut s = sketch::snapshot(&format!("at 10s\n{nodes}{jobs}")).unwrap();
             s.serial.0 = serial;
-            serial += 1;
             match &classes {
                 None => classes = Some(s.classes.clone()),
                 Some(known) => s.classes = known.clone(),
