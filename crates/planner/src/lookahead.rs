@@ -25,8 +25,9 @@ use crate::shapes::JobShape;
 use crate::weigh::Weigher;
 use board::Board;
 
-/// How many orders are tried after the first. On the openb trace 60 do what 200 and 1,000 do.
-const TRIES: usize = 60;
+/// How many orders are tried after the first. On the openb trace 60 gain 0.148 points, 120 0.155,
+/// 250 0.156 and 500 0.159.
+const TRIES: usize = 250;
 
 /// The best order found, and how many choices were weighed to find it; at most `steps`.
 pub(crate) fn order(
