@@ -14,11 +14,14 @@ pub(crate) struct Dice(Option<ChaCha8Rng>);
 
 impl Dice {
     pub(crate) fn new(effort: Effort, snapshot: &Snapshot) -> Self {
-        Self(effort.seed.map(|seed| {
-            let mut generator = ChaCha8Rng::seed_from_u64(seed);
-            generator.set_stream(snapshot.serial.0);
-            generator
-        }))
+        effort.seed.map_or_else(Self::none, |seed| Self::of_seed(seed, snapshot))
+    }
+
+    /// Dice that are thrown whatever the effort says.
+    pub(crate) fn of_seed(seed: u64, snapshot: &Snapshot) -> Self {
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        generator.set_stream(snapshot.serial.0);
+        Self(Some(generator))
     }
 
     /// Dice that are never thrown.
@@ -38,8 +41,8 @@ impl Dice {
     ) -> Option<(GroupId, Weight)> {
         // The order of slots depends on what was planned before; that of nodes does not.
         tied.sort_unstable_by_key(|(_, weight)| weight.node);
-        let count: u64 = tied.iter().map(|(id, _)| u64::from(groups.get(*id).count())).sum();
-        let mut drawn = usize::try_from(self.draw(count)).expect("fewer than 2^32 nodes");
+        let count = tied.iter().map(|(id, _)| groups.get(*id).nodes.len()).sum();
+        let mut drawn = self.below(count);
         for (id, weight) in tied {
             let nodes = &groups.get(id).nodes;
             if drawn < nodes.len() {
@@ -52,9 +55,9 @@ impl Dice {
     }
 
     /// A number below `count`, or zero.
-    fn draw(&mut self, count: u64) -> u64 {
+    pub(crate) fn below(&mut self, count: usize) -> usize {
         let Some(generator) = &mut self.0 else { return 0 };
-        let scaled = (u128::from(generator.next_u64()) * u128::from(count)) >> 64;
-        u64::try_from(scaled).expect("below a u64")
+        let scaled = (u128::from(generator.next_u64()) * count as u128) >> 64;
+        usize::try_from(scaled).expect("below a usize")
     }
 }

@@ -17,10 +17,9 @@ use std::cmp::Reverse;
 
 use fleet::JobId;
 use fleet::snapshot::Waiting;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
 use crate::Scratch;
+use crate::dice::Dice;
 use crate::shapes::JobShape;
 use crate::weigh::Weigher;
 use board::Board;
@@ -41,18 +40,13 @@ pub(crate) fn order(
     best.sort_by_key(|member| by_cores_per_device(members[*member].0));
     let mut worth = board.play(&best);
     // The same snapshot gives the same draws.
-    let mut dice = ChaCha8Rng::seed_from_u64(0);
-    dice.set_stream(weigher.snapshot.serial.0);
-    let mut draw = |below: usize| {
-        let scaled = (u128::from(dice.next_u64()) * below as u128) >> 64;
-        usize::try_from(scaled).expect("below a usize")
-    };
+    let mut dice = Dice::of_seed(0, weigher.snapshot);
     for _ in 0..TRIES {
         if members.len() < 2 || worth.is_none() {
             break;
         }
-        let one = draw(members.len());
-        let other = (one + 1 + draw(members.len() - 1)) % members.len();
+        let one = dice.below(members.len());
+        let other = (one + 1 + dice.below(members.len() - 1)) % members.len();
         best.swap(one, other);
         let found = board.play(&best);
         if found >= worth {

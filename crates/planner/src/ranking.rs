@@ -17,7 +17,7 @@ use crate::groups::{Change, GroupId, Groups, Summary};
 use crate::score::Tiers;
 use crate::shapes::{JobShape, Shapes};
 
-/// The most entries kept, over all rankings; of 48 bytes each. Past it the rankings that were not
+/// The most entries kept, over all rankings; of 40 bytes each. Past it the rankings that were not
 /// used for longest are forgotten.
 const ENTRIES_MAX: usize = 12_000_000;
 

@@ -167,7 +167,7 @@ impl Weigher<'_> {
         dice: &mut Dice,
         scratch: &mut Scratch,
     ) -> Weighed {
-        let is_alone = demand.spared(self.snapshot.at).is_empty();
+        let spares_some = !demand.spared(self.snapshot.at).is_empty();
         let top = self.ranked(waiting, demand, shape, scratch, |ranking, groups| {
             let mut first = ranking.first(groups);
             if let Some((_, best)) = first.filter(|_| dice.are_thrown()) {
@@ -184,7 +184,7 @@ impl Weigher<'_> {
         let mut weighed = Weighed { nodes: roomy(shape, scratch), ..Weighed::default() };
         weighed.best = first.map(|choice| self.complete(choice, demand, shape, scratch));
         weighed.runner_up = second.map(|choice| self.complete(choice, demand, shape, scratch));
-        if first.is_none() && !is_alone {
+        if first.is_none() && spares_some {
             weighed.patience = self.fastest_spared(demand, shape, scratch);
         }
         weighed
