@@ -14,6 +14,7 @@ pub mod units;
 pub mod parse;
 pub mod id;
 pub mod device;
+pub mod topology;
 pub mod node;
 pub mod job;
 pub mod run;
@@ -39,4 +40,7 @@ pub use plan::{Decision, Placement, Plan, Stop, StopCause};
 pub use policy::Policy;
 pub use run::{Run, Stage};
 pub use snapshot::{Changes, NodeEntry, Snapshot};
-pub use units::{Bytes, Micro, Milli, MilliCores, Millijoules, Milliwatts, Rate, Span, Time, Work};
+pub use topology::{Link, Topology};
+pub use units::{
+    Bandwidth, Bytes, Micro, Milli, MilliCores, Millijoules, Milliwatts, Rate, Span, Time, Work,
+};

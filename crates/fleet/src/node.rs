@@ -6,12 +6,14 @@
 //! planner uses it to judge and a body may use it to act. [`crate::check`] does not.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::device::{Classes, Power, ShareRule};
 use crate::id::{ClassId, DeviceIndex, NodeId};
 use crate::job::DeviceRequest;
+use crate::topology::Topology;
 use crate::units::{Bytes, Milli, MilliCores, Milliwatts};
 
 /// One machine: everything about it that does not change from turn to turn.
@@ -36,6 +38,8 @@ pub struct Node {
     /// How many cores wake together: a socket draws all it can as soon as one of its cores is held.
     /// Zero: power grows in proportion to the held cores.
     pub socket: MilliCores,
+    /// What it is like inside, where that is known.
+    pub topology: Option<Arc<Topology>>,
 }
 
 /// What nobody holds of a node.

@@ -14,7 +14,9 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use crate::units::{Bytes, Milli, MilliCores, Millijoules, Milliwatts, Rate, Span, Work};
+use crate::units::{
+    Bandwidth, Bytes, Milli, MilliCores, Millijoules, Milliwatts, Rate, Span, Work,
+};
 
 /// Why a text or number is not the quantity that it should be.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -176,6 +178,28 @@ const SIZE: Notation = Notation {
     most: u64::MAX as u128,
 };
 
+const BANDWIDTH: Notation = Notation {
+    what: "bandwidth",
+    units: &[
+        ("B/s", 1),
+        ("kB/s", 1_000),
+        ("KB/s", 1_000),
+        ("KiB/s", 1 << 10),
+        ("MB/s", 1_000_000),
+        ("MiB/s", 1 << 20),
+        ("GB/s", 1_000_000_000),
+        ("GiB/s", 1 << 30),
+        ("TB/s", 1_000_000_000_000),
+        ("TiB/s", 1 << 40),
+        ("Mbit/s", 125_000),
+        ("Gbit/s", 125_000_000),
+        ("Tbit/s", 125_000_000_000),
+    ],
+    example: "25GB/s or 100Gbit/s",
+    finest: "one byte per second",
+    most: u64::MAX as u128,
+};
+
 /// Small to large: a chain like `1h30m` must go down this table.
 const DURATION: Notation = Notation {
     what: "duration",
@@ -235,6 +259,7 @@ from_text!(Milli, u32, |text| read(&FRACTION, text));
 from_text!(Rate, u64, |text| read(&RATE, text));
 from_text!(Work, u64, |text| read(&WORK, text));
 from_text!(Bytes, u64, |text| read(&SIZE, text));
+from_text!(Bandwidth, u64, |text| read(&BANDWIDTH, text));
 from_text!(Milliwatts, u64, |text| read(&POWER, text));
 from_text!(Millijoules, u128, |text| read(&ENERGY, text));
 from_text!(Span, u64, read_duration);

@@ -105,6 +105,10 @@ quantity!(
     Milli, u32
 );
 quantity!(
+    /// Data over time, in bytes per second.
+    Bandwidth, u64
+);
+quantity!(
     /// Electric power, in thousandths of a watt.
     Milliwatts, u64
 );

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use fleet::device::Power;
 use fleet::{
     Bytes, ClassId, Classes, Free, Grant, MilliCores, Node, NodeEntry, NodeId, Serial, Snapshot,
+    Topology,
 };
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
@@ -78,8 +79,13 @@ impl Group {
 }
 
 /// What makes two nodes the same make: all but id and name.
-type MakeKey =
-    (ClassId, MilliCores, Bytes, Vec<ClassId>, BTreeMap<String, String>, (Power, MilliCores));
+type MakeKey = (
+    (ClassId, MilliCores, Bytes),
+    Vec<ClassId>,
+    BTreeMap<String, String>,
+    (Power, MilliCores),
+    Option<Arc<Topology>>,
+);
 
 /// Nodes of one make.
 #[derive(Debug)]
@@ -240,12 +246,11 @@ impl Groups {
             return *make;
         }
         let key = (
-            node.cpu,
-            node.cores,
-            node.memory,
+            (node.cpu, node.cores, node.memory),
             node.devices.clone(),
             node.labels.clone(),
             (node.power, node.socket),
+            node.topology.clone(),
         );
         let next = MakeId(u32::try_from(self.makes.len()).expect("fewer than 2^32 makes"));
         let make = *self.make_ids.entry(key).or_insert(next);

@@ -21,7 +21,7 @@ use crate::dice::Dice;
 use crate::effects::Choosable;
 use crate::feasible::{self, Devices, Way, Ways};
 use crate::groups::{Group, GroupId, Groups};
-use crate::objective::{Choice, utilisation};
+use crate::objective::{Choice, Effects, utilisation};
 use crate::ranking::{Key, Ranking, Weight};
 use crate::score::{self, Parts, Tiers};
 use crate::shapes::{JobShape, ShapeId};
@@ -293,7 +293,8 @@ impl Weigher<'_> {
     }
 
     fn score(&self, demand: &Demand, pace: Pace, option: &Choosable) -> (Tiers, Parts) {
-        let choice = Choice { seconds: pace.seconds, effects: option.effects };
+        let seconds = option.effects.seconds(pace.seconds);
+        let choice = Choice { seconds, effects: option.effects };
         score::score(&demand.ask, &choice, self.tiers, &self.policy.scale)
     }
 
@@ -311,7 +312,8 @@ impl Weigher<'_> {
         let pace = demand.pace(usize::from(weight.alternative), weight.class);
         let (_, parts) = self.score(demand, pace, &option);
         let grant = option.way.grant(shapes.alternative(one), &group.node, &group.free);
-        candidate(weight, parts, grant, pace)
+        let duration = pace.duration.map(|span| lengthened(span, &option.effects));
+        Candidate { duration, ..candidate(weight, parts, grant, pace) }
     }
 
     /// What the job is spared that would be fastest of what has room.
@@ -367,6 +369,22 @@ fn candidate(weight: Weight, parts: Parts, grant: Grant, pace: Pace) -> Candidat
         rate: pace.rate,
         duration: pace.duration,
     }
+}
+
+/// How long what is declared to take this long takes in all.
+fn lengthened(span: Span, effects: &Effects) -> Span {
+    if effects.stretch == 0.0 && effects.delay == 0.0 {
+        return span;
+    }
+    let micros = (effects.seconds(span.as_seconds()) * 1e6).ceil();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "neither is negative, and what is too long is as long as can be"
+    )]
+    let lengthened = Span(micros as u64);
+    // What was not exact in floats must not make it shorter.
+    lengthened.max(span)
 }
 
 fn faster(one: Pace, other: Pace) -> Pace {

@@ -210,6 +210,7 @@ fn random_fleet(dice: &mut Dice) -> Inventory {
             labels: BTreeMap::from([("zone".to_owned(), (*dice.pick(&ZONES)).to_owned())]),
             power: Power { idle: Milliwatts(100_000), busy: Milliwatts(200_000) },
             socket: MilliCores::ZERO,
+            topology: None,
         }
     });
     let nodes = nodes.collect();

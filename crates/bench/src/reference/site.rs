@@ -131,6 +131,7 @@ pub(crate) mod tests {
             labels: BTreeMap::new(),
             power: Power::default(),
             socket: MilliCores::ZERO,
+            topology: None,
         };
         let device = |share: &u32| DeviceFree { share: Milli(*share), memory: Bytes::ZERO };
         let free = Free {

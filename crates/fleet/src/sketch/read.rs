@@ -129,6 +129,7 @@ impl Sketch {
             labels: labels(line)?,
             power: power(line)?,
             socket: line.quantity("socket")?.unwrap_or_default(),
+            topology: None,
         };
         let up = !line.flag("down");
         let names = match line.times() {

@@ -31,13 +31,13 @@ pub struct Ask {
 /// One choice, as far as objectives care.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
-    /// Seconds that the task is declared to take.
+    /// Seconds until the task has ended: see [`Effects::seconds`].
     pub seconds: f64,
     /// What it does to its node.
     pub effects: Effects,
 }
 
-/// What a choice does to its node, whoever's task it is. What no tier weighs is zero.
+/// What a choice does to its node and to its task. What no tier weighs is zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effects {
     /// Watts that it adds.
@@ -50,6 +50,18 @@ pub struct Effects {
     pub companions_lost: f64,
     /// See [`rarity`].
     pub rarity: f64,
+    /// By what part the task takes longer here than its rate says; zero where nothing is known.
+    pub stretch: f64,
+    /// Seconds before the task can begin.
+    pub delay: f64,
+}
+
+impl Effects {
+    /// How long what would take so many seconds by its rate takes in all.
+    #[must_use]
+    pub fn seconds(&self, by_rate: f64) -> f64 {
+        by_rate * (1.0 + self.stretch) + self.delay
+    }
 }
 
 /// How one objective answers.

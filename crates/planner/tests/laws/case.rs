@@ -116,6 +116,7 @@ fn make(dice: &mut Dice) -> Node {
             busy: Milliwatts(dice.pick(&[240_000, 360_000, 120_000])),
         },
         socket: MilliCores(dice.pick(&[0, 4000, 6000])),
+        topology: None,
     }
 }
 

@@ -224,6 +224,7 @@ fn node(text: &NodeText, nodes: &Nodes) -> Result<Node, Wrong> {
         labels: labels(text.labels.as_ref())?,
         power: power(text.power.as_ref()).within("power")?,
         socket: socket(text.socket.as_ref(), cores)?,
+        topology: None,
     })
 }
 

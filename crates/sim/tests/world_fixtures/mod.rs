@@ -23,6 +23,7 @@ pub(crate) fn inventory(nodes: u32) -> Inventory {
         labels: BTreeMap::new(),
         power: power(100, 300),
         socket: MilliCores::ZERO,
+        topology: None,
     };
     let classes = vec![
         class("EPYC", DeviceKind::Cpu, 0, power(0, 0)),

@@ -166,6 +166,7 @@ fn make(node: &Listed, class: Option<ClassId>) -> Node {
         labels: BTreeMap::new(),
         power: watts(CPU_WATTS.0 * sockets, CPU_WATTS.1 * sockets),
         socket: MilliCores(2000 * CPU_CORES),
+        topology: None,
     }
 }
 
