@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::communication::Communication;
 use crate::device::{Classes, DeviceClass, DeviceKind};
 use crate::id::{ClassId, JobId, Tenant};
 use crate::node::Node;
@@ -49,6 +50,9 @@ pub struct Alternative {
     pub labels: BTreeMap<String, String>,
     /// Work per second of one task with this request, by device model; see [`Alternative::rate`].
     pub rates: BTreeMap<String, Rate>,
+    /// What its members send each other for every unit of work; its members are its devices, and
+    /// the tasks of a gang.
+    pub communication: Option<Communication>,
 }
 
 /// What one task needs of one node.

@@ -14,6 +14,7 @@ pub mod units;
 pub mod parse;
 pub mod id;
 pub mod device;
+pub mod communication;
 pub mod topology;
 pub mod node;
 pub mod job;
@@ -28,6 +29,7 @@ pub mod check;
 pub mod sketch;
 
 pub use body::{Body, BodyError, Extent, NodeSight, Observation, RunSight, RunState};
+pub use communication::{Communication, Pattern};
 pub use device::{Classes, DeviceClass, DeviceKind, Power, ShareRule};
 pub use explanation::{Explanation, Reason};
 pub use id::{

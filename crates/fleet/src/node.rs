@@ -5,6 +5,8 @@
 //! what a run asks of one device class, which devices of the node it gets. The
 //! planner uses it to judge and a body may use it to act. [`crate::check`] does not.
 
+mod connected;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -15,6 +17,8 @@ use crate::id::{ClassId, DeviceIndex, NodeId};
 use crate::job::DeviceRequest;
 use crate::topology::Topology;
 use crate::units::{Bytes, Milli, MilliCores, Milliwatts};
+
+pub use connected::{DeviceSet, connected_devices};
 
 /// One machine: everything about it that does not change from turn to turn.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -209,6 +213,8 @@ pub enum DeviceChoice {
     Share(DeviceIndex),
     /// As many as are asked for of those that are wholly free, in order of index.
     Whole,
+    /// All of these.
+    These(DeviceSet),
 }
 
 impl DeviceChoice {
@@ -228,6 +234,9 @@ impl DeviceChoice {
             Self::Whole => {
                 let suited = suited(node, free, request, class);
                 suited.take(request.count as usize).map(|one| grant_of(one, request)).collect()
+            }
+            Self::These(set) => {
+                set.devices().map(|device| grant_of(device.index(), request)).collect()
             }
         }
     }
@@ -279,7 +288,7 @@ pub fn device_choices(
     choices.extend(suited.map(|one| DeviceChoice::Share(index_of(one))));
     let fit = |choice: &DeviceChoice| match choice {
         DeviceChoice::Share(device) => fit(free, device.index()),
-        DeviceChoice::Whole => unreachable!("shares were asked for"),
+        DeviceChoice::Whole | DeviceChoice::These(_) => unreachable!("shares were asked for"),
     };
     choices[start..].sort_unstable_by_key(fit);
     let mut last = None;

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::communication::Fabric;
 use crate::id::DeviceIndex;
 use crate::units::Bandwidth;
 
@@ -14,6 +15,9 @@ use crate::units::Bandwidth;
 pub struct Topology {
     /// What joins two devices directly, each pair at most once, ascending.
     pub links: Vec<Link>,
+    /// What all devices share that have no direct link to each other: the path through the host,
+    /// such as PCIe and the bridge between processors. Above zero where there are links.
+    pub host: Bandwidth,
 }
 
 /// What joins two devices directly, such as NVLink or xGMI: all lanes of one pair together.
@@ -23,4 +27,19 @@ pub struct Link {
     pub ends: (DeviceIndex, DeviceIndex),
     /// How much can pass in each direction at the same time.
     pub bandwidth: Bandwidth,
+}
+
+impl Topology {
+    /// These devices of the node, in this order, as members that send each other something.
+    #[must_use]
+    pub fn fabric(&self, devices: &[DeviceIndex]) -> Fabric {
+        let mut fabric = Fabric::new(devices.len(), self.host);
+        let member = |device: DeviceIndex| devices.iter().position(|one| *one == device);
+        for Link { ends, bandwidth } in &self.links {
+            if let (Some(one), Some(other)) = (member(ends.0), member(ends.1)) {
+                fabric.join(one, other, *bandwidth);
+            }
+        }
+        fabric
+    }
 }

@@ -263,6 +263,24 @@ impl fmt::Display for Bytes {
     }
 }
 
+impl fmt::Display for Bandwidth {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [(&str, u64); 4] = [
+            ("TB/s", 1_000_000_000_000),
+            ("GB/s", 1_000_000_000),
+            ("MB/s", 1_000_000),
+            ("kB/s", 1_000),
+        ];
+        match UNITS.iter().find(|(_, size)| self.0 >= *size) {
+            Some((unit, size)) if self.0.is_multiple_of(*size) => {
+                write!(out, "{}{unit}", self.0 / size)
+            }
+            Some((unit, size)) => write!(out, "{:.1}{unit}", self.0 as f64 / *size as f64),
+            None => write!(out, "{}B/s", self.0),
+        }
+    }
+}
+
 impl fmt::Display for Span {
     /// At most the two largest units: `2d3h`, `1h30m`, `45.5s`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -12,6 +12,7 @@ use fleet::policy::Objective;
 use fleet::snapshot::{Amounts, Mix};
 use fleet::{Alternative, ClassId, Classes, DeviceFree, Free, Grant, Milli, Snapshot};
 
+use crate::communication;
 use crate::feasible::{self, Devices, Standing, Way, Ways};
 use crate::groups::{Group, GroupId, Groups};
 use crate::objective::outlook::Outlook;
@@ -232,6 +233,11 @@ impl Appraiser {
         if weighs.rarity && before.is_whole && after.share > 0 {
             effects.rarity = self.rarities[group.make.0 as usize];
         }
+        if alternative.communication.is_some() {
+            let rate = alternative.rate(&self.classes.get(way.class).model);
+            let rate = rate.map_or(0.0, |rate| rate.0 as f64 / 1e6);
+            effects.stretch = communication::stretch(alternative, group, way, rate);
+        }
         effects
     }
 
@@ -301,7 +307,7 @@ impl Taken {
     fn woken(self, group: &Group) -> u32 {
         match self.choice {
             None => 0,
-            Some(DeviceChoice::Whole) => self.count,
+            Some(DeviceChoice::Whole | DeviceChoice::These(_)) => self.count,
             Some(DeviceChoice::Share(device)) => {
                 u32::from(group.free.devices[device.index()].share == Milli::WHOLE)
             }
@@ -322,6 +328,9 @@ impl Taken {
                 };
                 let suited = free.iter_mut().zip(of).filter(suits).take(self.count as usize);
                 suited.for_each(|(left, _)| take(left));
+            }
+            Some(DeviceChoice::These(set)) => {
+                set.devices().for_each(|device| take(&mut free[device.index()]));
             }
         }
     }

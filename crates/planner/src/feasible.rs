@@ -107,7 +107,7 @@ pub(crate) fn judge(
             .or_else(|| device_misfit(request, class, node, free));
         match misfit {
             Some(misfit) => misfits.push((class, misfit)),
-            None => choose(request, class, (node, free), classes, devices, ways),
+            None => choose(alternative, class, (node, free), classes, devices, ways),
         }
     }
     if !ways.found.is_empty() {
@@ -131,20 +131,29 @@ pub(crate) fn ways_by_summary(
 ) {
     match &alternative.request.devices {
         None => ways.found.push(Way { class: node.cpu, devices: None }),
-        Some(request) => {
-            choose(request, node.devices[0], (node, free), classes, devices, ways);
+        Some(_) => {
+            choose(alternative, node.devices[0], (node, free), classes, devices, ways);
         }
     }
 }
 
 fn choose(
-    request: &DeviceRequest,
+    alternative: &Alternative,
     class: ClassId,
     (node, free): (&Node, &Free),
     classes: &Classes,
     devices: Devices,
     ways: &mut Ways,
 ) {
+    let Some(request) = &alternative.request.devices else { return };
+    let connected = alternative
+        .communication
+        .and_then(|what| node::connected_devices((node, free), request, class, &what));
+    if let Some(set) = connected {
+        ways.choices.push(DeviceChoice::These(set));
+        ways.extend(class);
+        return;
+    }
     match devices {
         Devices::ByRule => {
             ways.choices.extend(node::choose_devices(node, free, classes, request, class));

@@ -18,6 +18,7 @@ mod feasible;
 mod groups;
 mod shapes;
 pub mod objective;
+mod communication;
 mod effects;
 mod score;
 mod demand;

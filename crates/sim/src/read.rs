@@ -16,6 +16,7 @@ mod fault;
 mod fleet_file;
 mod job_file;
 mod jobs;
+mod links;
 mod nodes;
 mod notebook;
 mod openb;

@@ -271,7 +271,7 @@ fn random_way(dice: &mut Dice) -> Alternative {
         memory: Bytes(GIB * dice.amount(1, 8)),
         devices,
     };
-    Alternative { request, labels, rates }
+    Alternative { request, labels, rates, communication: None }
 }
 
 /// Some jobs, each cancelled at its arrival or later. A job that has not arrived is not cancelled.

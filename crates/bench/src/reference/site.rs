@@ -99,7 +99,12 @@ pub(crate) mod tests {
             capability: None,
         });
         let request = Request { cores: MilliCores(cores), memory: Bytes(1), devices };
-        Alternative { request, labels: BTreeMap::new(), rates: BTreeMap::new() }
+        Alternative {
+            request,
+            labels: BTreeMap::new(),
+            rates: BTreeMap::new(),
+            communication: None,
+        }
     }
 
     /// A processor and a GPU of 30 W idle, 300 W busy.

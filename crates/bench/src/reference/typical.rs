@@ -97,7 +97,12 @@ impl TypicalPod {
             memory: Bytes::ZERO,
             devices: (self.count > 0).then_some(devices),
         };
-        let shape = Alternative { request, labels: BTreeMap::new(), rates: BTreeMap::new() };
+        let shape = Alternative {
+            request,
+            labels: BTreeMap::new(),
+            rates: BTreeMap::new(),
+            communication: None,
+        };
         MixShape { count: self.times, shape }
     }
 

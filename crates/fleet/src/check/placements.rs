@@ -230,15 +230,15 @@ fn check_rate(
         return;
     }
     let reckoned = job.work.map(|work| time_for(work, declared));
-    let is_exact = !may_take_longer(node);
+    let is_exact = !may_take_longer(chosen, node);
     if (is_exact && duration != reckoned) || duration < reckoned {
         faults.push(Fault::DurationDiffers { run, planned: duration, reckoned });
     }
 }
 
 /// Whether a task may be expected to take longer on this node than its rate says.
-fn may_take_longer(node: &Node) -> bool {
-    node.topology.is_some()
+fn may_take_longer(chosen: &Alternative, node: &Node) -> bool {
+    node.topology.is_some() || chosen.communication.is_some()
 }
 
 /// The rate that an alternative declares for a model: one a second where it declares none at all.

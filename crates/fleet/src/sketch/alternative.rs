@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::line::Line;
 use super::{SketchError, WordFault};
+use crate::communication::{Communication, Pattern};
 use crate::device::{Classes, DeviceKind};
 use crate::id::{Attempt, ClassId, DeviceIndex, RunId, TaskIndex};
 use crate::job::{Alternative, DeviceRequest, Job, Request};
@@ -30,7 +31,19 @@ pub(super) fn alternative(
         rates.insert(model.to_owned(), rate);
     }
     let request = Request { cores: cores.unwrap_or_default(), memory, devices };
-    Ok(Alternative { request, labels: labels(line)?, rates })
+    let communication = communication(line)?;
+    Ok(Alternative { request, labels: labels(line)?, rates, communication })
+}
+
+/// Takes `talk=PATTERN*BYTES`.
+fn communication(line: &mut Line<'_>) -> Result<Option<Communication>, SketchError> {
+    let Some(word) = line.value("talk")? else { return Ok(None) };
+    let what = "a pattern with bytes for every unit of work";
+    let fault = || line.fault(word, WordFault::Malformed { what, example: "talk=ring*100MB" });
+    let (name, bytes) = word.split_once('*').ok_or_else(fault)?;
+    let pattern = Pattern::from_name(name).ok_or_else(fault)?;
+    let bytes = bytes.parse().map_err(|source: ParseError| line.fault(bytes, source.into()))?;
+    Ok(Some(Communication { pattern, bytes }))
 }
 
 /// Takes the labels.

@@ -9,7 +9,7 @@ use super::alternative::{alternative, known_model, labels, placement as place, r
 use super::line::Line;
 use super::{SketchError, WordFault};
 use crate::device::{DeviceClass, DeviceKind, Power, ShareRule};
-use crate::id::{Attempt, ClassId, Generation, JobId, NodeId, TaskIndex, Tenant};
+use crate::id::{Attempt, ClassId, DeviceIndex, Generation, JobId, NodeId, TaskIndex, Tenant};
 use crate::job::{Alternative, Job};
 use crate::node::Node;
 use crate::parse::ParseError;
@@ -17,7 +17,8 @@ use crate::plan::Placement;
 use crate::policy::Regime;
 use crate::run::{Run, Stage};
 use crate::snapshot::{Mix, MixShape, Parts, Snapshot, Waiting};
-use crate::units::{Span, Time};
+use crate::topology::{Link, Topology};
+use crate::units::{Bandwidth, Span, Time};
 
 /// Reads a sketch.
 pub(super) fn parts(text: &str) -> Result<Parts, SketchError> {
@@ -129,7 +130,7 @@ impl Sketch {
             labels: labels(line)?,
             power: power(line)?,
             socket: line.quantity("socket")?.unwrap_or_default(),
-            topology: None,
+            topology: topology(line)?,
         };
         let up = !line.flag("down");
         let names = match line.times() {
@@ -334,6 +335,35 @@ fn fresh(tasks: u32, started: &BTreeSet<u32>) -> Option<Range<u32>> {
     let last = (first..tasks).rfind(is_fresh)?;
     let fresh = first..last + 1;
     (fresh.len() + started.len() == tasks as usize).then_some(fresh)
+}
+
+/// Takes `links=0-1:25GB/s,…` and `host=`.
+fn topology(line: &mut Line<'_>) -> Result<Option<Arc<Topology>>, SketchError> {
+    let host: Option<Bandwidth> = line.quantity("host")?;
+    let words = line.value("links")?;
+    let Some(host) = host.filter(|host| !host.is_zero()) else {
+        return match words {
+            Some(_) => Err(line.fault("links", WordFault::Missing { what: "host=" })),
+            None => Ok(None),
+        };
+    };
+    let mut links = Vec::new();
+    for word in words.into_iter().flat_map(|words| words.split(',')) {
+        let example = "links=0-1:25GB/s,0-2:50GB/s";
+        let fault = || line.fault(word, WordFault::Malformed { what: "a link", example });
+        let (ends, bandwidth) = word.split_once(':').ok_or_else(fault)?;
+        let (one, other) = ends.split_once('-').ok_or_else(fault)?;
+        let (one, other): (u16, u16) = (line.whole(one)?, line.whole(other)?);
+        let bandwidth =
+            bandwidth.parse().map_err(|source: ParseError| line.fault(bandwidth, source.into()))?;
+        if one == other {
+            return Err(fault());
+        }
+        let ends = (DeviceIndex(one.min(other)), DeviceIndex(one.max(other)));
+        links.push(Link { ends, bandwidth });
+    }
+    links.sort_unstable();
+    Ok(Some(Arc::new(Topology { links, host })))
 }
 
 fn power(line: &mut Line<'_>) -> Result<Power, SketchError> {

@@ -47,6 +47,7 @@ fn alternative(cores: u64, devices: Option<DeviceRequest>) -> Alternative {
         request: Request { cores: MilliCores(cores * 1000), memory: Bytes::ZERO, devices },
         labels: BTreeMap::from([("zone".to_owned(), "a".to_owned())]),
         rates: BTreeMap::new(),
+        communication: None,
     }
 }
 

@@ -144,7 +144,7 @@ fn shape(dice: &mut Dice) -> Alternative {
         memory: Bytes(dice.pick(&[0, 4, 4, 1, 16, 40]) * GIB),
         devices,
     };
-    Alternative { request, labels, rates }
+    Alternative { request, labels, rates, communication: None }
 }
 
 fn device_request(dice: &mut Dice) -> DeviceRequest {

@@ -10,6 +10,7 @@ mod patience;
 mod batches;
 mod ahead;
 mod jobs;
+mod links;
 mod waiting;
 
 use fleet::{Decision, Policy, Snapshot, sketch};

@@ -5,14 +5,18 @@
 //! order, so that the order of lines in the file decides nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use fleet::units::Milliwatts;
-use fleet::{Bytes, ClassId, DeviceClass, DeviceKind, MilliCores, Node, NodeId, Power, ShareRule};
+use fleet::{
+    Bytes, ClassId, DeviceClass, DeviceKind, MilliCores, Node, NodeId, Power, ShareRule, Topology,
+};
 use serde::Deserialize;
 
 use super::document::{Document, Entry, decode};
 use super::error::{BadLine, ReadError, Within, Wrong, list};
 use super::fault::Fault;
+use super::links::{LinkText, topology as topology_of};
 use super::nodes::{CLASSES_MAX, DEVICES_MAX, NODES_MAX, Nodes};
 use super::notebook::Notebook;
 use super::raw::{
@@ -49,6 +53,8 @@ struct NodeText {
     labels: Option<Table<Raw>>,
     power: Option<Strict<PowerText>>,
     socket: Option<Raw>,
+    links: Option<Vec<Strict<LinkText>>>,
+    host_bandwidth: Option<Raw>,
 }
 
 /// `power = { … }`.
@@ -214,18 +220,25 @@ fn node(text: &NodeText, nodes: &Nodes) -> Result<Node, Wrong> {
         let wanted = "a size above zero";
         return Err(Wrong::at("memory", Fault::Range { given: memory.to_string(), wanted }));
     }
+    let devices = devices(text.devices.as_ref(), nodes).within("devices")?;
+    let device_count = devices.len();
     Ok(Node {
         id: NodeId::default(),
         name: name.to_owned(),
         cpu,
         cores,
         memory,
-        devices: devices(text.devices.as_ref(), nodes).within("devices")?,
+        devices,
         labels: labels(text.labels.as_ref())?,
         power: power(text.power.as_ref()).within("power")?,
         socket: socket(text.socket.as_ref(), cores)?,
-        topology: None,
+        topology: topology(text, device_count)?,
     })
+}
+
+/// What is said of the inside of a node with so many devices.
+fn topology(text: &NodeText, devices: usize) -> Result<Option<Arc<Topology>>, Wrong> {
+    topology_of(text.links.as_deref(), text.host_bandwidth.as_ref(), devices)
 }
 
 /// The cores of one socket: some, and no more than the node has.

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use fleet::{
-    Alternative, Bytes, DeviceKind, DeviceRequest, Milli, MilliCores, Request, Span, Tenant, Time,
-    Work,
+    Alternative, Bytes, Communication, DeviceKind, DeviceRequest, Milli, MilliCores, Pattern,
+    Request, Span, Tenant, Time, Work,
 };
 use serde::Deserialize;
 
@@ -67,6 +67,15 @@ struct AlternativeText {
     device: Option<Strict<DeviceRequestText>>,
     labels: Option<Table<Raw>>,
     rates: Option<Table<Raw>>,
+    communication: Option<Strict<CommunicationText>>,
+}
+
+/// `communication = { … }`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CommunicationText {
+    pattern: Option<Raw>,
+    bytes: Option<Raw>,
 }
 
 /// `device = { … }`.
@@ -206,7 +215,27 @@ fn alternative(text: &AlternativeText) -> Result<Alternative, Wrong> {
         request: Request { cores, memory, devices },
         labels: labels(text.labels.as_ref())?,
         rates: text.rates.as_ref().map(rates).transpose().within("rates")?.unwrap_or_default(),
+        communication: text
+            .communication
+            .as_ref()
+            .map(communication)
+            .transpose()
+            .within("communication")?,
     })
+}
+
+fn communication(Strict(text): &Strict<CommunicationText>) -> Result<Communication, Wrong> {
+    let advice = "say who sends to whom, like \"ring\"";
+    let given = text.pattern.as_ref();
+    let given = given.ok_or_else(|| Wrong::at("pattern", Fault::Missing { advice }))?;
+    let pattern = Pattern::from_name(name(given).within("pattern")?).ok_or_else(|| {
+        let wanted = "ring, tree, all-to-all, pipeline, neighbour or parameter-server";
+        Wrong::at("pattern", Fault::Range { given: given.to_string(), wanted })
+    })?;
+    let bytes: Option<Bytes> = optional(text.bytes.as_ref(), "bytes")?;
+    let advice = "give what each member shares for every unit of work, like \"100MB\"";
+    let bytes = bytes.ok_or_else(|| Wrong::at("bytes", Fault::Missing { advice }))?;
+    Ok(Communication { pattern, bytes })
 }
 
 fn device_request(Strict(text): &Strict<DeviceRequestText>) -> Result<DeviceRequest, Wrong> {

@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 
 use fleet::parse::ParseError;
-use fleet::units::{Bytes, Milli, MilliCores, Milliwatts, Rate, Span, Time, Work};
+use fleet::units::{Bandwidth, Bytes, Milli, MilliCores, Milliwatts, Rate, Span, Time, Work};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -72,6 +72,7 @@ quantity! {
     Bytes: |number: f64| number.to_string().parse(),
     Span: |number: f64| number.to_string().parse(),
     Milliwatts: |number: f64| number.to_string().parse(),
+    Bandwidth: |number: f64| number.to_string().parse(),
 }
 
 /// The quantity.

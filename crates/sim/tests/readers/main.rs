@@ -6,6 +6,7 @@ mod any;
 mod fleets;
 #[cfg(test)]
 mod jobs;
+mod links;
 #[cfg(test)]
 mod openb;
 #[cfg(test)]

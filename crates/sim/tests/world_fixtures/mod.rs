@@ -48,7 +48,12 @@ pub(crate) fn job(id: u64, share: u32, seconds: u64) -> Job {
         memory: Bytes(GIB),
         devices: (share > 0).then_some(devices),
     };
-    let way = Alternative { request, labels: BTreeMap::new(), rates: BTreeMap::new() };
+    let way = Alternative {
+        request,
+        labels: BTreeMap::new(),
+        rates: BTreeMap::new(),
+        communication: None,
+    };
     Job {
         id: JobId(id),
         name: format!("job{id}"),

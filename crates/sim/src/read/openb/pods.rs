@@ -133,7 +133,12 @@ fn alternative(row: &Row<'_>) -> Result<Alternative, Wrong> {
         return Err(Wrong::here(Fault::NothingAsked));
     }
     let request = Request { cores: MilliCores(cores), memory: Bytes(memory << 20), devices };
-    Ok(Alternative { request, labels: BTreeMap::new(), rates: BTreeMap::new() })
+    Ok(Alternative {
+        request,
+        labels: BTreeMap::new(),
+        rates: BTreeMap::new(),
+        communication: None,
+    })
 }
 
 fn devices(row: &Row<'_>) -> Result<Option<DeviceRequest>, Wrong> {
