@@ -210,7 +210,11 @@ impl Ledger {
     /// Takes on a plan that was checked and is about to be ordered as `generation`.
     pub(crate) fn accept(&mut self, plan: &Plan, generation: Generation) {
         for stop in &plan.stops {
-            self.set_stage(stop.run, Stage::Stopping);
+            let stage = match stop.cause {
+                StopCause::Gang => Stage::Recalled,
+                StopCause::Stray | StopCause::Cancelled => Stage::Stopping,
+            };
+            self.set_stage(stop.run, stage);
         }
         for placement in &plan.placements {
             let run = placement.run;
@@ -234,6 +238,7 @@ impl Ledger {
                 Action::Start { .. } => self.give_up(order.run),
                 Action::Stop(StopCause::Stray) => self.set_stage(order.run, Stage::Stray),
                 Action::Stop(StopCause::Cancelled) => self.set_stage(order.run, Stage::Cancelled),
+                Action::Stop(StopCause::Gang) => self.set_stage(order.run, Stage::Running),
             }
         }
     }
@@ -389,5 +394,5 @@ impl Ledger {
 
 /// Whether a run is the one that works on its task.
 fn is_active(run: &Run) -> bool {
-    matches!(run.stage, Stage::Ordered | Stage::Running)
+    matches!(run.stage, Stage::Ordered | Stage::Running | Stage::Recalled)
 }

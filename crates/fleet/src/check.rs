@@ -13,6 +13,7 @@ mod fault;
 mod placements;
 mod explanation;
 mod reasons;
+mod gangs;
 
 use std::collections::BTreeSet;
 
@@ -38,6 +39,7 @@ pub fn check(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
     check_patience(plan, explanation, &mut faults);
     let started = placements::check(snapshot, &plan.placements, &mut faults);
     check_stops(snapshot, plan, &mut faults);
+    gangs::check(snapshot, decision, &mut faults);
     explanation::check_choices(snapshot, &plan.placements, &explanation.choices, &mut faults);
     explanation::check_waiting(snapshot, &started, &explanation.waiting, &mut faults);
     faults
@@ -54,7 +56,7 @@ fn check_patience(plan: &Plan, explanation: &Explanation, faults: &mut Vec<Fault
     let until = |waiting: &StillWaiting| match *waiting.reason {
         Reason::Patience(ref patience) => Some((patience.until, waiting.job)),
         Reason::Batch(until) => Some((until, waiting.job)),
-        Reason::NoRoom(_) | Reason::Effort => None,
+        Reason::NoRoom(_) | Reason::Effort | Reason::Gang(_) | Reason::Recalled => None,
     };
     let Some((until, job)) = explanation.waiting.iter().filter_map(until).min() else { return };
     if plan.wake.is_none_or(|wake| wake > until) {
@@ -77,6 +79,8 @@ fn check_stops(snapshot: &Snapshot, plan: &Plan, faults: &mut Vec<Fault>) {
             (None, _) => faults.push(Fault::StopOfNoRun { run }),
             (Some(Stage::Stray), StopCause::Stray)
             | (Some(Stage::Cancelled), StopCause::Cancelled) => {}
+            (Some(Stage::Ordered | Stage::Running), StopCause::Gang)
+                if gangs::is_broken(snapshot, run.job) => {}
             (Some(stage), cause) => faults.push(Fault::StopWithoutCause { run, stage, cause }),
         }
     }

@@ -13,10 +13,13 @@
 
 mod line;
 mod star;
+mod gang;
 
 use serde::{Deserialize, Serialize};
 
 use crate::units::{Bandwidth, Bytes};
+
+pub use gang::{Seat, gang_step};
 
 /// What members send each other for every unit of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -100,6 +100,19 @@ pub enum Reason {
     Effort,
     /// It is planned together with others that may arrive until then.
     Batch(Time),
+    /// Not all tasks of the gang find room at the same time.
+    Gang(GangRoom),
+    /// Others of its gang still hold something; all start together once they have stopped.
+    Recalled,
+}
+
+/// How much of a gang finds room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GangRoom {
+    /// How many tasks must start together.
+    pub asked: u32,
+    /// How many could; fewer than that, and at least 1.
+    pub fit: u32,
 }
 
 /// Which nodes fell out for one alternative.

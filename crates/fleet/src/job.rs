@@ -33,12 +33,25 @@ pub struct Job {
     pub arrival: Time,
     /// How many equal tasks it has; at least 1.
     pub tasks: u32,
+    /// Whether its tasks start together or not at all, and how far apart they may be.
+    pub gang: Option<Gang>,
     /// Work of one task; `None` where it has no known end (a service).
     pub work: Option<Work>,
     /// When its last task should have ended.
     pub deadline: Option<Time>,
     /// The ways to run one task, most wanted first; at least one.
     pub alternatives: Arc<Vec<Alternative>>,
+}
+
+/// How the tasks of a job belong together: all that wait start at the same time, on devices of one
+/// class, as near to each other as there is room, and none goes on alone. A gang waits for no
+/// faster class: patience does not apply to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Gang {
+    /// The most tasks on one node.
+    pub tasks_per_node: Option<u32>,
+    /// The most switches under which the nodes may hang, counted at the lowest level.
+    pub switches: Option<u32>,
 }
 
 /// One way to run a task.

@@ -15,6 +15,7 @@ pub mod parse;
 pub mod id;
 pub mod device;
 pub mod communication;
+pub mod attachment;
 pub mod topology;
 pub mod node;
 pub mod job;
@@ -28,6 +29,7 @@ pub mod body;
 pub mod check;
 pub mod sketch;
 
+pub use attachment::{Attachment, Uplink};
 pub use body::{Body, BodyError, Extent, NodeSight, Observation, RunSight, RunState};
 pub use communication::{Communication, Pattern};
 pub use device::{Classes, DeviceClass, DeviceKind, Power, ShareRule};
@@ -35,7 +37,7 @@ pub use explanation::{Explanation, Reason};
 pub use id::{
     Attempt, ClassId, DeviceIndex, Generation, JobId, NodeId, RunId, Serial, TaskIndex, Tenant,
 };
-pub use job::{Alternative, DeviceRequest, Job, Request};
+pub use job::{Alternative, DeviceRequest, Gang, Job, Request};
 pub use node::{DeviceFree, DeviceGrant, Free, Grant, Node};
 pub use order::{Action, Order, Outcome, Receipt, Refusal};
 pub use plan::{Decision, Placement, Plan, Stop, StopCause};

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::attachment::Attachment;
 use crate::device::{Classes, Power, ShareRule};
 use crate::id::{ClassId, DeviceIndex, NodeId};
 use crate::job::DeviceRequest;
@@ -44,6 +45,8 @@ pub struct Node {
     pub socket: MilliCores,
     /// What it is like inside, where that is known.
     pub topology: Option<Arc<Topology>>,
+    /// How it hangs in the network, where that is known.
+    pub attachment: Option<Arc<Attachment>>,
 }
 
 /// What nobody holds of a node.

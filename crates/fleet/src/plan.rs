@@ -68,4 +68,6 @@ pub enum StopCause {
     Stray,
     /// Its job was cancelled.
     Cancelled,
+    /// Others of its gang do not run; all of it starts again together.
+    Gang,
 }

@@ -42,6 +42,9 @@ pub enum Stage {
     Stray,
     /// Its job was cancelled. It holds its grant until the world confirms that it stopped.
     Cancelled,
+    /// Told to stop because others of its gang do not run; its task waits again once the world
+    /// confirms it, and until then it holds its grant.
+    Recalled,
     /// Told to stop; it holds its grant until the world confirms it.
     Stopping,
 }

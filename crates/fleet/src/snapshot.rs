@@ -264,7 +264,7 @@ impl Snapshot {
 pub fn is_unwanted(stage: Stage) -> bool {
     match stage {
         Stage::Stray | Stage::Cancelled => true,
-        Stage::Ordered | Stage::Running | Stage::Stopping => false,
+        Stage::Ordered | Stage::Running | Stage::Recalled | Stage::Stopping => false,
     }
 }
 

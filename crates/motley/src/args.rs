@@ -76,6 +76,10 @@ pub struct Simulate {
     /// How wrong declared rates are: 0.3 is up to 30 % either way [default: as the jobs' file says]
     #[arg(long, value_name = "F", value_parser = rate_error)]
     pub rate_error: Option<Milli>,
+    /// How strongly runs really hold each other up on links that they share: 1 is as the bandwidths
+    /// say, 0 not at all [default: as the jobs' file says]
+    #[arg(long, value_name = "F")]
+    pub contention: Option<Milli>,
     /// Leave out bad lines of the files and count them, instead of stopping at the first
     #[arg(long, requires = "jobs")]
     pub skip_bad: bool,

@@ -88,6 +88,11 @@ impl Demand {
         paces[position.expect("a class that has room could run it")]
     }
 
+    /// The classes that could run an alternative, ascending.
+    pub(crate) fn classes(&self, alternative: usize) -> Vec<ClassId> {
+        self.paces[alternative].iter().map(|pace| pace.class).collect()
+    }
+
     /// The alternatives and classes that are not taken yet.
     pub(crate) fn spared(&self, now: Time) -> Vec<(usize, ClassId)> {
         let paces = self.paces.iter().enumerate();

@@ -6,11 +6,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fleet::explanation::{Explanation, Reason, StillWaiting, Tally, TierInForce};
-use fleet::{Snapshot, Time};
+use fleet::explanation::{Explanation, GangRoom, Reason, StillWaiting, Tally, TierInForce};
+use fleet::{Gang, Snapshot, Time};
 
 use crate::Scratch;
 use crate::dice::Dice;
+use crate::gang;
 use crate::groups::Groups;
 use crate::search::{Found, Left};
 use crate::shapes::{JobShape, ShapeId, Shapes};
@@ -24,11 +25,14 @@ pub(crate) fn explain(
     let effort = Arc::new(Reason::Effort);
     let until = found.held_back.as_ref().map_or(snapshot.at, |gate| gate.until);
     let batch = Arc::new(Reason::Batch(until));
+    let recalled = Arc::new(Reason::Recalled);
     let Scratch { groups, shapes, reasons, .. } = &mut *scratch;
     reasons.sync(groups, shapes);
     let mut waiting = Vec::with_capacity(found.left.len());
     for left in &found.left {
+        let is_recalled = found.recalled.contains(&left.waiting.job.id);
         let reason = match (left.unseen, &found.held_back) {
+            _ if is_recalled => Arc::clone(&recalled),
             (true, _) => Arc::clone(&effort),
             (false, Some(gate)) if gate.holds(&left.waiting.job) => Arc::clone(&batch),
             (false, _) => reason(left, found, scratch),
@@ -50,7 +54,7 @@ pub(crate) fn wake(explanation: &Explanation) -> Option<Time> {
     let until = |waiting: &StillWaiting| match *waiting.reason {
         Reason::Patience(patience) => Some(patience.until),
         Reason::Batch(until) => Some(until),
-        Reason::NoRoom(_) | Reason::Effort => None,
+        Reason::NoRoom(_) | Reason::Effort | Reason::Gang(_) | Reason::Recalled => None,
     };
     explanation.waiting.iter().filter_map(until).min()
 }
@@ -61,6 +65,7 @@ pub(crate) struct Reasons {
     /// Changes of groups and numbering of shapes that they hold for.
     holds_for: (u64, u64),
     no_room: BTreeMap<JobShape, Arc<Reason>>,
+    gangs: BTreeMap<(JobShape, u32, Gang), Arc<Reason>>,
 }
 
 impl Reasons {
@@ -70,6 +75,7 @@ impl Reasons {
         if self.holds_for != now {
             self.holds_for = now;
             self.no_room.clear();
+            self.gangs.clear();
         }
     }
 }
@@ -79,6 +85,11 @@ fn reason(left: &Left<'_>, found: &Found<'_>, scratch: &mut Scratch) -> Arc<Reas
     let shape = scratch.shapes.of(job);
     if let Some(known) = scratch.reasons.no_room.get(&shape) {
         return Arc::clone(known);
+    }
+    if let Some(gang) = job.gang
+        && let Some(reason) = reason_of_gang(left, found, (&shape, gang), scratch)
+    {
+        return reason;
     }
     let dice = &mut Dice::none();
     let weighed = found.weigher.weigh(left.waiting, &shape, found.rotation, dice, scratch);
@@ -91,6 +102,29 @@ fn reason(left: &Left<'_>, found: &Found<'_>, scratch: &mut Scratch) -> Arc<Reas
             reason
         }
     }
+}
+
+/// Why a gang waits, where some of its tasks would find room.
+fn reason_of_gang(
+    left: &Left<'_>,
+    found: &Found<'_>,
+    (shape, gang): (&JobShape, Gang),
+    scratch: &mut Scratch,
+) -> Option<Arc<Reason>> {
+    let asked = left.waiting.count();
+    let key = (JobShape::clone(shape), asked, gang);
+    if let Some(known) = scratch.reasons.gangs.get(&key) {
+        return Some(Arc::clone(known));
+    }
+    shape.iter().for_each(|one| scratch.shapes.refresh(*one, &scratch.groups));
+    let gathered = gang::gather(&found.weigher, left.waiting, (shape, gang), scratch);
+    assert!(gathered.members.is_empty(), "a gang that could start does not wait");
+    if gathered.fit == 0 {
+        return None;
+    }
+    let reason = Arc::new(Reason::Gang(GangRoom { asked, fit: gathered.fit }));
+    scratch.reasons.gangs.insert(key, Arc::clone(&reason));
+    Some(reason)
 }
 
 fn tallies(shape: &JobShape, scratch: &Scratch) -> Vec<Tally> {

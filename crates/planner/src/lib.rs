@@ -25,6 +25,7 @@ mod demand;
 mod ranking;
 mod dice;
 mod weigh;
+mod gang;
 mod batch;
 mod lookahead;
 mod search;

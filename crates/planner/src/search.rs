@@ -16,7 +16,7 @@ use fleet::explanation::{Choice as Chosen, RunnerUp, Score, TierInForce};
 use fleet::policy::Pick;
 use fleet::snapshot::{Amounts, Waiting};
 use fleet::{
-    Attempt, Job, JobId, NodeId, Placement, Policy, RunId, Snapshot, TaskIndex, Time, Work,
+    Attempt, Gang, Job, JobId, NodeId, Placement, Policy, RunId, Snapshot, TaskIndex, Time, Work,
 };
 
 use crate::batch::{self, Gate};
@@ -26,7 +26,7 @@ use crate::queue::Queue;
 use crate::reconcile::Agenda;
 use crate::shapes::JobShape;
 use crate::weigh::{Candidate, Weighed, Weigher};
-use crate::{Effort, Scratch};
+use crate::{Effort, Scratch, gang, weigh};
 
 /// What the search came to.
 pub(crate) struct Found<'a> {
@@ -36,6 +36,8 @@ pub(crate) struct Found<'a> {
     pub(crate) left: Vec<Left<'a>>,
     pub(crate) rotation: Option<NodeId>,
     pub(crate) steps: u64,
+    /// Gangs that start again once all of what they have has stopped.
+    pub(crate) recalled: BTreeSet<JobId>,
     /// Jobs that are held back.
     pub(crate) held_back: Option<Gate>,
     /// See [`fleet::snapshot::Memory::released`].
@@ -65,6 +67,7 @@ pub(crate) fn search<'a>(
     let mut search = Search {
         queue: Queue::new(&free, &policy.order, snapshot),
         full: BTreeSet::new(),
+        full_gangs: BTreeSet::new(),
         placed: BTreeMap::new(),
         unseen: BTreeSet::new(),
         looked: BTreeMap::new(),
@@ -76,20 +79,24 @@ pub(crate) fn search<'a>(
             left: Vec::new(),
             rotation: snapshot.memory.rotation,
             steps: 0,
+            recalled: agenda.recalled.iter().map(|waiting| waiting.job.id).collect(),
             held_back,
             released,
             weigher: Weigher { snapshot, policy, tiers },
         },
     };
-    if let Some(batch) = policy.batch {
+    // Look-ahead places tasks one by one, so that it leaves gangs and what waits beside them alone.
+    let has_gangs = agenda.place.iter().any(|waiting| waiting.job.gang.is_some());
+    if let Some(batch) = policy.batch.filter(|_| !has_gangs) {
         search.look_ahead(batch.max_jobs, effort, scratch);
     }
     while let Some(waiting) = search.queue.front() {
         search.look_at(waiting, effort, scratch);
     }
     let Search { mut found, placed, unseen, .. } = search;
-    found.left =
-        agenda.place.iter().filter_map(|waiting| left(waiting, &placed, &unseen)).collect();
+    let all = agenda.place.iter().chain(&agenda.recalled);
+    found.left = all.filter_map(|waiting| left(waiting, &placed, &unseen)).collect();
+    found.left.sort_by_key(|left| left.waiting.job.id);
     assert_eq!(found.placements.len(), found.choices.len(), "every placement has its reason");
     assert!(found.steps <= effort.steps, "steps stay within effort");
     found
@@ -99,6 +106,8 @@ struct Search<'a> {
     queue: Queue<'a>,
     /// Shapes of jobs that found no room in this plan.
     full: BTreeSet<JobShape>,
+    /// Gangs that found no room, by shape, count of tasks and limits.
+    full_gangs: BTreeSet<(JobShape, u32, Gang)>,
     placed: BTreeMap<JobId, Progress<'a>>,
     unseen: BTreeSet<JobId>,
     /// How many tasks were placed when a kind of job was last looked at.
@@ -149,15 +158,49 @@ impl<'a> Search<'a> {
         }
         self.found.steps += steps;
         self.looked.insert((JobShape::clone(&shape), job.work), self.found.placements.len());
+        if let Some(gang) = job.gang {
+            self.look_at_gang(waiting, (shape, gang), scratch);
+            return;
+        }
         let rotation = self.found.rotation;
         let dice = &mut self.dice;
         let mut weighed = self.found.weigher.weigh(waiting, &shape, rotation, dice, scratch);
         if weighed.nodes == 0 {
             self.full.insert(shape);
         }
-        match weighed.best.take() {
-            Some(best) => self.place(waiting, best, &weighed, scratch),
-            None => self.queue.drop_front(),
+        let Some(best) = weighed.best.take() else {
+            self.queue.drop_front();
+            return;
+        };
+        if self.place(waiting, best, &weighed, scratch) {
+            self.queue.drop_front();
+        }
+        self.queue.charge(&job.tenant, self.last_amounts());
+    }
+
+    /// Places all tasks of the gang at the front of the queue, or none, and drops it from there.
+    fn look_at_gang(
+        &mut self,
+        waiting: &'a Waiting,
+        (shape, gang): (JobShape, Gang),
+        scratch: &mut Scratch,
+    ) {
+        let key = (JobShape::clone(&shape), waiting.count(), gang);
+        if self.full_gangs.contains(&key) {
+            self.queue.drop_front();
+            return;
+        }
+        shape.iter().for_each(|one| scratch.shapes.refresh(*one, &scratch.groups));
+        let nodes = weigh::roomy(&shape, scratch);
+        let gathered = gang::gather(&self.found.weigher, waiting, (&shape, gang), scratch);
+        if gathered.members.is_empty() {
+            self.full_gangs.insert(key);
+        }
+        self.queue.drop_front();
+        for member in gathered.members {
+            let weighed = Weighed { nodes, ..Weighed::default() };
+            self.place(waiting, member, &weighed, scratch);
+            self.queue.charge(&waiting.job.tenant, self.last_amounts());
         }
     }
 
@@ -207,7 +250,7 @@ impl<'a> Search<'a> {
         let is_ranked = weigher.policy.pick == Pick::Weighted && !weigher.is_timed(job);
         match self.looked.get(&(JobShape::clone(shape), job.work)) {
             // A placement changes two groups: the one that a node leaves and the one it enters.
-            Some(placed) if is_ranked => {
+            Some(placed) if is_ranked && job.gang.is_none() => {
                 let changed = 2 * (self.found.placements.len() - placed) as u64;
                 changed.clamp(1, all.max(1))
             }
@@ -215,27 +258,29 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Places one task of a job; whether it was the last.
     fn place(
         &mut self,
         waiting: &'a Waiting,
         best: Candidate,
         weighed: &Weighed,
         scratch: &mut Scratch,
-    ) {
+    ) -> bool {
         let job = &waiting.job;
         let progress = self.placed.entry(job.id).or_insert_with(|| Progress::new(waiting));
         let (task, attempt) = progress.next_task().expect("a job leaves with its last task");
         let is_last = progress.placed == waiting.count();
         let run = RunId { job: job.id, task, attempt };
-        let amounts = Amounts::of_grant(&best.grant);
         self.found.choices.push(self.chosen(run, &best, weighed));
         scratch.groups.take(best.node, &best.grant);
         self.found.rotation = Some(best.node);
         self.found.placements.push(placement(run, best));
-        if is_last {
-            self.queue.drop_front();
-        }
-        self.queue.charge(&job.tenant, amounts);
+        is_last
+    }
+
+    /// What the last placement takes.
+    fn last_amounts(&self) -> Amounts {
+        self.found.placements.last().map(|last| Amounts::of_grant(&last.grant)).unwrap_or_default()
     }
 
     fn chosen(&self, run: RunId, best: &Candidate, weighed: &Weighed) -> Chosen {

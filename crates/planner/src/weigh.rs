@@ -298,6 +298,20 @@ impl Weigher<'_> {
         score::score(&demand.ask, &choice, self.tiers, &self.policy.scale)
     }
 
+    /// A task of a gang on this node with this grant, in the way that is told.
+    pub(crate) fn member(
+        &self,
+        demand: &Demand,
+        (alternative, pace): (u16, Pace),
+        (node, grant): (NodeId, Grant),
+        option: &Choosable,
+    ) -> Candidate {
+        let (tiers, parts) = self.score(demand, pace, option);
+        let weight = Weight { tiers, node, alternative, class: pace.class, option: 0 };
+        let duration = pace.duration.map(|span| lengthened(span, &option.effects));
+        Candidate { duration, ..candidate(weight, parts, grant, pace) }
+    }
+
     fn complete(
         &self,
         (id, weight): (GroupId, Weight),
@@ -339,7 +353,7 @@ impl Weigher<'_> {
 }
 
 /// How many nodes have room for one of these shapes.
-fn roomy(shape: &JobShape, scratch: &Scratch) -> u32 {
+pub(crate) fn roomy(shape: &JobShape, scratch: &Scratch) -> u32 {
     let Scratch { groups, shapes, .. } = scratch;
     match &shape[..] {
         [one] => shapes.roomy(*one),

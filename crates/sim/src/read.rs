@@ -22,6 +22,7 @@ mod notebook;
 mod openb;
 mod raw;
 mod source;
+mod switches;
 mod workload_file;
 mod world_file;
 

@@ -26,13 +26,22 @@ pub struct Workload {
 }
 
 /// How fast jobs really run. Known to the world alone; a declared rate is all that a planner sees.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truth {
     /// Each declared rate is wrong by a factor drawn from 1 − e … 1 + e, by seed, job name, place
     /// among the jobs of that name, and model.
     pub rate_error: Milli,
     /// True rates by job name, then model; they replace the declared one, and are exact.
     pub rates: BTreeMap<String, BTreeMap<String, Rate>>,
+    /// How strongly runs hold each other up on links that they share, and wait for what they send
+    /// each other: one is as the bandwidths say, zero is not at all.
+    pub contention: Milli,
+}
+
+impl Default for Truth {
+    fn default() -> Self {
+        Self { rate_error: Milli::ZERO, rates: BTreeMap::new(), contention: Milli::WHOLE }
+    }
 }
 
 /// A node that is lost for a while.

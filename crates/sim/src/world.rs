@@ -3,9 +3,11 @@
 //! In come an inventory, the truth about rates, outages, and orders; out go
 //! observations, receipts, and a log of what really happened. Time passes in
 //! [`Body::wait`] only, and jumps from one event to the next. The world knows
-//! how long each run really takes and tells nobody; it keeps its own account
-//! of what is held and refuses what does not fit. It never plans.
+//! how long each run really takes, and how runs hold each other up, and tells
+//! nobody; it keeps its own account of what is held and refuses what does not
+//! fit. It never plans.
 
+mod contention;
 mod log;
 mod events;
 mod makes;
@@ -27,6 +29,7 @@ pub use makes::Makes;
 pub use truth::TrueRates;
 
 use crate::workload::{Inventory, Outage, OutageKind};
+use contention::Progress;
 use memory::Memory;
 use mirror::Mirror;
 
@@ -38,6 +41,8 @@ pub struct World {
     stations: Vec<Station>,
     rates: TrueRates,
     runs: BTreeMap<RunId, Running>,
+    /// Of these the ones that talk: over the links of their node, or to others of their gang.
+    talking: BTreeSet<RunId>,
     queue: BTreeMap<Moment, Due>,
     sequence: u64,
     memory: Memory,
@@ -78,6 +83,8 @@ pub struct Running {
     /// Whether its node was cut off at some time while it ran.
     pub unseen: bool,
     end: Option<Moment>,
+    /// How far it has got, where it talks to others.
+    progress: Option<Progress>,
 }
 
 /// What orders did to runs after the latest observation.
@@ -135,6 +142,7 @@ impl World {
             stations: inventory.nodes.iter().map(|node| station(node, inventory)).collect(),
             rates,
             runs: BTreeMap::new(),
+            talking: BTreeSet::new(),
             queue: BTreeMap::new(),
             sequence: 0,
             memory: Memory::default(),

@@ -15,7 +15,7 @@ use world_fixtures::{inventory, job};
 
 /// The true rate of each job on A100s, in the order given.
 fn rates(jobs: &[Job], seed: u64) -> Vec<u64> {
-    let truth = Truth { rate_error: Milli(300), rates: BTreeMap::new() };
+    let truth = Truth { rate_error: Milli(300), rates: BTreeMap::new(), ..Truth::default() };
     let jobs: Vec<Arc<Job>> = jobs.iter().cloned().map(Arc::new).collect();
     let rates = TrueRates::new(truth, &jobs, seed);
     let classes = inventory(1).classes;

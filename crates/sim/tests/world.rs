@@ -40,7 +40,7 @@ fn observations_are_full_again_on_a_schedule() {
 fn run_ends_when_its_true_rate_says_so() {
     let given = BTreeMap::from([("A100".to_owned(), Rate(500_000))]);
     let rates = BTreeMap::from([("job1".to_owned(), given)]);
-    let truth = Truth { rate_error: Milli(0), rates };
+    let truth = Truth { rate_error: Milli(0), rates, ..Truth::default() };
     let mut world = World::new(&inventory(1), TrueRates::new(truth, &[], 0), &[], 0);
     world.carry_out(&[start(&job(1, 1000, 10), 0, 0, 1)]).unwrap();
     world.observe().unwrap();

@@ -33,6 +33,7 @@ fn tiny(pods: &[fleet::Alternative], order: &[usize]) -> Trace {
             priority: 0,
             arrival: Time::ZERO,
             tasks: 1,
+            gang: None,
             work: None,
             deadline: None,
             alternatives: Arc::new(vec![pod.clone()]),

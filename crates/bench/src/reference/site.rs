@@ -137,6 +137,7 @@ pub(crate) mod tests {
             power: Power::default(),
             socket: MilliCores::ZERO,
             topology: None,
+            attachment: None,
         };
         let device = |share: &u32| DeviceFree { share: Milli(*share), memory: Bytes::ZERO };
         let free = Free {

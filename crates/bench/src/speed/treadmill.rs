@@ -254,6 +254,7 @@ impl<'a> Treadmill<'a> {
             priority: 0,
             arrival: Time::seconds(self.seen),
             tasks: 1,
+            gang: None,
             work: None,
             deadline: None,
             alternatives: Arc::new(vec![shape]),

@@ -253,10 +253,10 @@ impl Ledger {
         let mut drifts = Vec::new();
         for (id, node, stage) in missing {
             self.release(id);
-            if stage == Stage::Running {
+            if matches!(stage, Stage::Running | Stage::Recalled) {
                 self.wait_again(id);
             }
-            if stage != Stage::Stopping {
+            if !matches!(stage, Stage::Stopping | Stage::Recalled) {
                 drifts.push(Drift::Vanished(id, node));
             }
         }
@@ -276,6 +276,13 @@ impl Ledger {
             }
             (Outcome::Refused(Refusal::UnknownRun), Stage::Stopping) => {
                 self.release(receipt.run);
+            }
+            (Outcome::Refused(Refusal::UnknownRun), Stage::Recalled) => {
+                self.release(receipt.run);
+                self.wait_again(receipt.run);
+            }
+            (Outcome::Refused(_), Stage::Recalled) => {
+                self.set_stage(receipt.run, Stage::Running);
             }
             (Outcome::Refused(_), Stage::Stopping) => {
                 let is_cancelled =

@@ -129,6 +129,27 @@ pub enum Fault {
     /// A run is stopped for a cause that it does not give.
     #[error("stop of run {run} as {cause:?}, and it is {stage:?}")]
     StopWithoutCause { run: RunId, stage: Stage, cause: StopCause },
+    /// Only some tasks of a gang are started.
+    #[error("gang {job} starts {tasks} of its {waits} tasks")]
+    GangPartly { job: JobId, tasks: usize, waits: usize },
+    /// Tasks of a gang are started while others hold something.
+    #[error("gang {job} starts tasks while run {run} is there")]
+    GangRuns { job: JobId, run: RunId },
+    /// Tasks of a gang are started in unlike ways.
+    #[error("gang {job} starts in {ways} ways, of different alternatives or classes")]
+    GangUnlike { job: JobId, ways: usize },
+    /// More tasks of a gang are on one node than it wants.
+    #[error("gang {job} starts {tasks} tasks on node {node}, and wants at most {most} there")]
+    GangOnNode { job: JobId, node: NodeId, tasks: u32, most: u32 },
+    /// A gang is spread over more switches than it wants.
+    #[error("gang {job} is spread over {switches} switches, and wants at most {most}")]
+    GangUnderSwitches { job: JobId, switches: usize, most: u32 },
+    /// A gang waits for room though all of it would fit.
+    #[error("gang {job} waits for room for {asked} tasks, and {fit} fit")]
+    GangRoom { job: JobId, asked: u32, fit: u64 },
+    /// A reason for waiting speaks of a gang, and is not true.
+    #[error("job {job} is told to wait for its gang, which is not true")]
+    GangReason { job: JobId },
     /// A run that nobody wants is not stopped.
     #[error("run {run} is {stage:?} and is not stopped")]
     StopMissing { run: RunId, stage: Stage },

@@ -4,6 +4,8 @@
 //! walks the constraints in their order for every class on every node, once
 //! for each distinct list of alternatives.
 
+mod gang;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Fault;
@@ -33,7 +35,15 @@ pub(super) fn check(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
             Reason::Patience(patience) => {
                 check_patience(snapshot, (job, patience), counts, &mut faults);
             }
-            Reason::Effort => {}
+            // Whether it is true is looked at every turn.
+            Reason::Effort | Reason::Recalled => {}
+            Reason::Gang(_) => {
+                let fit = gang::most(snapshot, &left, job);
+                let asked = u32::try_from(waiting.tasks().count()).unwrap_or(u32::MAX);
+                if fit >= u64::from(asked) {
+                    faults.push(Fault::GangRoom { job: job.id, asked, fit });
+                }
+            }
             Reason::Batch(until) => {
                 // A job that was released with an earlier batch is not held back again.
                 let released = snapshot.memory.released.filter(|then| job.arrival <= *then);

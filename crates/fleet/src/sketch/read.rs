@@ -8,9 +8,10 @@ use std::sync::Arc;
 use super::alternative::{alternative, known_model, labels, placement as place, run_name};
 use super::line::Line;
 use super::{SketchError, WordFault};
+use crate::attachment::{Attachment, Uplink};
 use crate::device::{DeviceClass, DeviceKind, Power, ShareRule};
 use crate::id::{Attempt, ClassId, DeviceIndex, Generation, JobId, NodeId, TaskIndex, Tenant};
-use crate::job::{Alternative, Job};
+use crate::job::{Alternative, Gang, Job};
 use crate::node::Node;
 use crate::parse::ParseError;
 use crate::plan::Placement;
@@ -131,6 +132,7 @@ impl Sketch {
             power: power(line)?,
             socket: line.quantity("socket")?.unwrap_or_default(),
             topology: topology(line)?,
+            attachment: attachment(line)?,
         };
         let up = !line.flag("down");
         let names = match line.times() {
@@ -199,6 +201,7 @@ impl Sketch {
             priority: line.number("prio")?.unwrap_or_default(),
             arrival: moment(line, "at")?.unwrap_or_default(),
             tasks,
+            gang: gang(line)?,
             work: line.quantity("work")?,
             deadline: moment(line, "deadline")?,
             alternatives: Arc::new(vec![alternative(line, &self.parts.classes)?]),
@@ -337,6 +340,40 @@ fn fresh(tasks: u32, started: &BTreeSet<u32>) -> Option<Range<u32>> {
     (fresh.len() + started.len() == tasks as usize).then_some(fresh)
 }
 
+/// Takes `gang`, `pernode=` and `under=`.
+fn gang(line: &mut Line<'_>) -> Result<Option<Gang>, SketchError> {
+    let gang = Gang { tasks_per_node: line.number("pernode")?, switches: line.number("under")? };
+    if !line.flag("gang") {
+        return match gang == Gang::default() {
+            true => Ok(None),
+            false => Err(line.fault(line.item(), WordFault::Missing { what: "gang" })),
+        };
+    }
+    Ok(Some(gang))
+}
+
+/// Takes `nic=` and `switch=NAME:10GB/s,NAME`, the nearest first.
+fn attachment(line: &mut Line<'_>) -> Result<Option<Arc<Attachment>>, SketchError> {
+    let interface: Option<Bandwidth> = line.quantity("nic")?;
+    let word = line.value("switch")?;
+    if interface.is_none() && word.is_none() {
+        return Ok(None);
+    }
+    let mut switches = Vec::new();
+    for word in word.into_iter().flat_map(|word| word.split(',')) {
+        let (name, bandwidth) = match word.split_once(':') {
+            None => (word, None),
+            Some((name, text)) => {
+                let parsed = text.parse();
+                let fault = |source: ParseError| line.fault(text, source.into());
+                (name, Some(parsed.map_err(fault)?))
+            }
+        };
+        switches.push(Uplink { switch: name.to_owned(), bandwidth });
+    }
+    Ok(Some(Arc::new(Attachment { interface, switches })))
+}
+
 /// Takes `links=0-1:25GB/s,…` and `host=`.
 fn topology(line: &mut Line<'_>) -> Result<Option<Arc<Topology>>, SketchError> {
     let host: Option<Bandwidth> = line.quantity("host")?;
@@ -389,6 +426,7 @@ fn stage(line: &mut Line<'_>) -> Result<Stage, SketchError> {
         None | Some("running") => Ok(Stage::Running),
         Some("stray") => Ok(Stage::Stray),
         Some("cancelled") => Ok(Stage::Cancelled),
+        Some("recalled") => Ok(Stage::Recalled),
         Some("stopping") => Ok(Stage::Stopping),
         Some(word) => {
             let fault = WordFault::Malformed { what: "a stage", example: "stage=running" };

@@ -21,6 +21,7 @@ pub fn plan_text(snapshot: &Snapshot, plan: &Plan) -> String {
         let cause = match stop.cause {
             StopCause::Stray => "stray",
             StopCause::Cancelled => "cancelled",
+            StopCause::Gang => "gang",
         };
         format!("stop {} {cause}", run_text(snapshot, stop.run))
     });
@@ -108,6 +109,8 @@ fn reason_text(snapshot: &Snapshot, reason: &Reason) -> String {
             time_text(patience.until)
         ),
         Reason::Effort => "effort".to_owned(),
+        Reason::Gang(room) => format!("gang {} of {}", room.fit, room.asked),
+        Reason::Recalled => "recalled".to_owned(),
         Reason::Batch(until) => format!("batch until {}", time_text(*until)),
     }
 }

@@ -111,6 +111,9 @@ fn workload(
     if let Some(error) = args.rate_error {
         workload.truth.rate_error = error;
     }
+    if let Some(contention) = args.contention {
+        workload.truth.contention = contention;
+    }
     Ok(workload)
 }
 

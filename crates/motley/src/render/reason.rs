@@ -1,6 +1,6 @@
 //! Why a job waits, in words.
 
-use fleet::explanation::{Constraint, FellOut, Patience, StillWaiting, Tally};
+use fleet::explanation::{Constraint, FellOut, GangRoom, Patience, StillWaiting, Tally};
 use fleet::{Alternative, Bytes, DeviceKind, Job, MilliCores, Reason, Span};
 use sim::report::is_lasting;
 
@@ -31,6 +31,13 @@ pub fn reason(names: &Names<'_>, job: &Job, reason: &Reason) -> String {
         Reason::Effort => "waits: the effort of this plan ran out before its turn.".to_owned(),
         Reason::Batch(until) => {
             format!("waits for others to be planned together with, until {}.", Span(until.0))
+        }
+        Reason::Gang(GangRoom { asked, fit }) => {
+            format!("waits: {asked} tasks must start together, and {fit} find room.")
+        }
+        Reason::Recalled => {
+            "waits: the rest of its gang is being stopped, so that all can start together."
+                .to_owned()
         }
     }
 }

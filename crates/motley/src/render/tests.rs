@@ -59,6 +59,7 @@ fn job(alternatives: Vec<Alternative>) -> Job {
         priority: 0,
         arrival: Time::ZERO,
         tasks: 1,
+        gang: None,
         work: None,
         deadline: None,
         alternatives: Arc::new(alternatives),

@@ -12,10 +12,11 @@ use fleet::policy::{
 };
 use fleet::snapshot::{Memory, Mix, MixShape, Parts, Waiting};
 use fleet::{
-    Alternative, Attempt, Bytes, ClassId, Classes, DeviceClass, DeviceGrant, DeviceIndex,
-    DeviceKind, DeviceRequest, Free, Generation, Grant, Job, JobId, Micro, Milli, MilliCores,
-    Millijoules, Milliwatts, Node, NodeId, Placement, Policy, Rate, Request, Run, RunId, Serial,
-    Span, Stage, TaskIndex, Tenant, Time, Work,
+    Alternative, Attachment, Attempt, Bandwidth, Bytes, ClassId, Classes, Communication,
+    DeviceClass, DeviceGrant, DeviceIndex, DeviceKind, DeviceRequest, Free, Gang, Generation,
+    Grant, Job, JobId, Link, Micro, Milli, MilliCores, Millijoules, Milliwatts, Node, NodeId,
+    Pattern, Placement, Policy, Rate, Request, Run, RunId, Serial, Span, Stage, TaskIndex, Tenant,
+    Time, Topology, Uplink, Work,
 };
 use planner::Effort;
 
@@ -116,8 +117,44 @@ fn make(dice: &mut Dice) -> Node {
             busy: Milliwatts(dice.pick(&[240_000, 360_000, 120_000])),
         },
         socket: MilliCores(dice.pick(&[0, 4000, 6000])),
-        topology: None,
+        topology: dice.percent(40).then(|| Arc::new(topology(dice))),
+        attachment: dice.percent(40).then(|| Arc::new(attachment(dice))),
     }
+}
+
+/// Links between some of the first devices; the node may have fewer.
+fn topology(dice: &mut Dice) -> Topology {
+    let mut links = Vec::new();
+    for ends in [(0, 1), (0, 2), (1, 3), (2, 3)] {
+        if dice.percent(60) {
+            let ends = (DeviceIndex(ends.0), DeviceIndex(ends.1));
+            links.push(Link { ends, bandwidth: Bandwidth(dice.pick(&[25, 50]) * 1_000_000_000) });
+        }
+    }
+    Topology { links, host: Bandwidth(12_000_000_000) }
+}
+
+/// Under one of two switches, which may be under a third.
+fn attachment(dice: &mut Dice) -> Attachment {
+    let uplink = |switch: &str, giga: Option<u64>| Uplink {
+        switch: switch.to_owned(),
+        bandwidth: giga.map(|giga| Bandwidth(giga * 1_000_000_000)),
+    };
+    let lower = match dice.percent(50) {
+        true => uplink("left", Some(10)),
+        false => uplink("right", None),
+    };
+    let mut switches = vec![lower];
+    if dice.percent(50) {
+        switches.push(uplink("top", Some(40)));
+    }
+    Attachment { interface: dice.pick(&[None, Some(Bandwidth(5_000_000_000))]), switches }
+}
+
+fn gang(dice: &mut Dice) -> Option<Gang> {
+    let tasks_per_node = dice.pick(&[None, None, Some(1), Some(2)]);
+    let switches = dice.pick(&[None, None, Some(1)]);
+    dice.percent(20).then_some(Gang { tasks_per_node, switches })
 }
 
 fn shapes(dice: &mut Dice) -> Vec<Alternative> {
@@ -144,7 +181,11 @@ fn shape(dice: &mut Dice) -> Alternative {
         memory: Bytes(dice.pick(&[0, 4, 4, 1, 16, 40]) * GIB),
         devices,
     };
-    Alternative { request, labels, rates, communication: None }
+    let communication = dice.percent(25).then(|| Communication {
+        pattern: dice.pick(&Pattern::ALL),
+        bytes: Bytes(dice.pick(&[100_000_000, 1_000_000, 0])),
+    });
+    Alternative { request, labels, rates, communication }
 }
 
 fn device_request(dice: &mut Dice) -> DeviceRequest {
@@ -205,6 +246,7 @@ fn job(id: JobId, at: Time, shapes: &[Alternative], dice: &mut Dice) -> Job {
         priority: dice.pick(&[0, 0, 5, -3]),
         arrival: Time(at.0 - dice.pick(&[0_u64, 10, 100, 900, 3, 1]) * 1_000_000),
         tasks: dice.pick(&[1, 2, 4, 9, 5]),
+        gang: gang(dice),
         work: work.map(|units| Work(units * 1_000_000)),
         deadline: deadline.map(moment),
         alternatives: Arc::new((0..=dice.below(3)).map(|_| dice.pick(shapes)).collect()),

@@ -9,7 +9,7 @@ use fleet::check::{check, check_reasons};
 use fleet::snapshot::{Parts, Waiting};
 use fleet::{
     Attempt, Decision, Generation, Job, Millijoules, Plan, Policy, Reason, Run, Serial, Snapshot,
-    Span, Stage, TaskIndex, Time, Work, sketch,
+    Span, Stage, StopCause, TaskIndex, Time, Work, sketch,
 };
 use planner::{Effort, Scratch};
 
@@ -184,7 +184,10 @@ fn apply(parts: &Parts, plan: &Plan) -> Parts {
     next.memory = plan.memory.clone();
     for stop in &plan.stops {
         for run in next.runs.iter_mut().filter(|run| run.id() == stop.run) {
-            run.stage = Stage::Stopping;
+            run.stage = match stop.cause {
+                StopCause::Gang => Stage::Recalled,
+                StopCause::Stray | StopCause::Cancelled => Stage::Stopping,
+            };
         }
     }
     for placement in &plan.placements {

@@ -61,6 +61,7 @@ fn is_caught(law: Law, defect: fn() -> Box<Planning<'static>>) {
 fn the_cases_show_every_reason_and_constraint() {
     let mut constraints = BTreeSet::new();
     let (mut starts, mut stops, mut patience, mut effort, mut batch) = (0, 0, 0, 0, 0);
+    let (mut gangs, mut recalled) = (0, 0);
     for seed in 0..3000 {
         let case = Case::draw(&mut Dice::of_seed(seed));
         let snapshot = law::build(case.parts);
@@ -73,6 +74,8 @@ fn the_cases_show_every_reason_and_constraint() {
                 Reason::Patience(_) => patience += 1,
                 Reason::Effort => effort += 1,
                 Reason::Batch(_) => batch += 1,
+                Reason::Gang(_) => gangs += 1,
+                Reason::Recalled => recalled += 1,
                 Reason::NoRoom(tallies) => {
                     let fell_out = tallies.iter().flat_map(|tally| tally.fell_out.iter());
                     constraints.extend(fell_out.map(|one| one.constraint));
@@ -84,6 +87,7 @@ fn the_cases_show_every_reason_and_constraint() {
         "{starts} starts, {stops} stops, {patience} patient, {effort} out of effort, {batch} batched"
     );
     assert!(starts > 1000 && stops > 100 && patience > 10 && effort > 100 && batch > 50);
+    assert!(gangs > 50 && recalled > 50, "{gangs} gangs without room, {recalled} recalled");
     // Every one but those of the kinds that no case asks for.
     assert_eq!(constraints.len(), 16 + 3, "{constraints:?}");
 }

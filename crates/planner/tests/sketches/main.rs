@@ -9,6 +9,7 @@ mod tiers;
 mod patience;
 mod batches;
 mod ahead;
+mod gangs;
 mod jobs;
 mod links;
 mod waiting;

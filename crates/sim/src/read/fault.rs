@@ -120,6 +120,20 @@ pub enum Fault {
         /// The latest arrival there may be.
         most: Span,
     },
+    /// A switch that is not described.
+    #[error("the switch {name:?} is not described; add [switch.{name}] or use one of {known}")]
+    SwitchUnknown {
+        /// The switch.
+        name: String,
+        /// Those that are described.
+        known: String,
+    },
+    /// A switch above itself.
+    #[error("the switch {name:?} is above itself; give the highest switch no `parent`")]
+    SwitchCircle {
+        /// The switch.
+        name: String,
+    },
     /// An outage of a node that is not there.
     #[error("the fleet has no node {name:?}")]
     NodeUnknown {

@@ -23,6 +23,7 @@ use super::raw::{
     Raw, Strict, Table, check_name, labels, name, names, optional, quantity, required_name, text,
     whole,
 };
+use super::switches::Switches;
 use crate::workload::Inventory;
 
 /// The most cores of one node, so that a fleet's total stays within its integer.
@@ -55,6 +56,8 @@ struct NodeText {
     socket: Option<Raw>,
     links: Option<Vec<Strict<LinkText>>>,
     host_bandwidth: Option<Raw>,
+    interface: Option<Raw>,
+    switch: Option<Raw>,
 }
 
 /// `power = { … }`.
@@ -69,13 +72,15 @@ struct PowerText {
 pub(super) fn read(bytes: Vec<u8>, notebook: &mut Notebook) -> Result<Inventory, ReadError> {
     let whole_file = |bad| notebook.refuse(bad);
     let text = decode(bytes).map_err(whole_file)?;
-    let document = Document::parse(&text, &["device", "node"]).map_err(whole_file)?;
+    let document = Document::parse(&text, &["device", "switch", "node"]).map_err(whole_file)?;
     let devices = document.tables("device").map_err(whole_file)?;
+    let switches = document.tables("switch").map_err(whole_file)?;
     let entries = document.list("node").map_err(whole_file)?;
     let classes = read_classes(&devices, notebook)?;
+    let switches = Switches::read(&switches, notebook)?;
     let mut nodes = Nodes::new(classes, "name");
     for entry in &entries {
-        if let Err(bad) = read_node(entry, &mut nodes, notebook)? {
+        if let Err(bad) = read_node(entry, &switches, &mut nodes, notebook)? {
             notebook.skip(bad)?;
         }
     }
@@ -175,6 +180,7 @@ fn power(text: Option<&Strict<PowerText>>) -> Result<Power, Wrong> {
 /// Adds the nodes of one entry. The outer error ends the reading, the inner one is of the entry.
 fn read_node(
     entry: &Entry<'_, '_>,
+    switches: &Switches,
     nodes: &mut Nodes,
     notebook: &Notebook,
 ) -> Result<Result<(), BadLine>, ReadError> {
@@ -182,7 +188,8 @@ fn read_node(
         Ok(text) => text,
         Err(bad) => return Ok(Err(bad)),
     };
-    let read = node(&text, nodes).and_then(|node| Ok((node, node_count(text.count.as_ref())?)));
+    let read =
+        node(&text, switches, nodes).and_then(|node| Ok((node, node_count(text.count.as_ref())?)));
     let (node, count) = match read {
         Ok(read) => read,
         Err(wrong) => return Ok(Err(entry.locate(wrong))),
@@ -203,7 +210,7 @@ fn node_count(raw: Option<&Raw>) -> Result<u32, Wrong> {
 }
 
 /// The node of an entry, with no id yet.
-fn node(text: &NodeText, nodes: &Nodes) -> Result<Node, Wrong> {
+fn node(text: &NodeText, switches: &Switches, nodes: &Nodes) -> Result<Node, Wrong> {
     let name = required_name(text.name.as_ref(), "name", "give each node a name")?;
     let cpu = required_name(text.cpu.as_ref(), "cpu", "name the model of its processor")?;
     let cpu = model(cpu, nodes, true).within("cpu")?;
@@ -233,6 +240,7 @@ fn node(text: &NodeText, nodes: &Nodes) -> Result<Node, Wrong> {
         power: power(text.power.as_ref()).within("power")?,
         socket: socket(text.socket.as_ref(), cores)?,
         topology: topology(text, device_count)?,
+        attachment: switches.attachment(text.interface.as_ref(), text.switch.as_ref())?,
     })
 }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use fleet::{
-    Alternative, Bytes, Communication, DeviceKind, DeviceRequest, Milli, MilliCores, Pattern,
+    Alternative, Bytes, Communication, DeviceKind, DeviceRequest, Gang, Milli, MilliCores, Pattern,
     Request, Span, Tenant, Time, Work,
 };
 use serde::Deserialize;
@@ -16,8 +16,8 @@ use super::fault::Fault;
 use super::fleet_file::kind;
 use super::nodes::DEVICES_MAX;
 use super::raw::{
-    Raw, Strict, Table, labels, moment, name, names, optional, quantity, rates, required_name,
-    span, whole,
+    Raw, Strict, Table, flag, labels, moment, name, names, optional, quantity, rates,
+    required_name, span, whole,
 };
 
 /// The most alternatives of one job; each is weighed on every group of nodes.
@@ -36,6 +36,9 @@ pub(super) struct JobText {
     priority: Option<Raw>,
     arrives: Option<Raw>,
     tasks: Option<Raw>,
+    gang: Option<Raw>,
+    tasks_per_node: Option<Raw>,
+    switches: Option<Raw>,
     work: Option<Raw>,
     deadline: Option<Raw>,
     alternative: Option<Vec<Strict<AlternativeText>>>,
@@ -49,6 +52,9 @@ pub(super) struct StreamText {
     tenant: Option<Raw>,
     priority: Option<Raw>,
     tasks: Option<Raw>,
+    gang: Option<Raw>,
+    tasks_per_node: Option<Raw>,
+    switches: Option<Raw>,
     work: Option<Raw>,
     deadline: Option<Raw>,
     alternative: Option<Vec<Strict<AlternativeText>>>,
@@ -97,6 +103,7 @@ pub(super) struct Template {
     pub(super) tenant: String,
     pub(super) priority: i32,
     pub(super) tasks: u32,
+    pub(super) gang: Option<Gang>,
     pub(super) work: Option<Work>,
     pub(super) deadline: Option<Span>,
     pub(super) alternatives: Vec<Alternative>,
@@ -119,8 +126,20 @@ pub(super) fn job(text: JobText) -> Result<(Template, Time), Wrong> {
 /// A stream.
 pub(super) fn stream(text: StreamText) -> Result<(Template, Arriving), Wrong> {
     let StreamText { name, tenant, priority, tasks, work, deadline, alternative, .. } = text;
-    let arrives = None;
-    let job = JobText { name, tenant, priority, arrives, tasks, work, deadline, alternative };
+    let StreamText { gang, tasks_per_node, switches, .. } = text;
+    let job = JobText {
+        name,
+        tenant,
+        priority,
+        arrives: None,
+        tasks,
+        gang,
+        tasks_per_node,
+        switches,
+        work,
+        deadline,
+        alternative,
+    };
     let template = template(&job)?;
     let missing = |field, advice| Wrong::at(field, Fault::Missing { advice });
     let count = text.count.as_ref();
@@ -180,10 +199,31 @@ fn template(text: &JobText) -> Result<Template, Wrong> {
         tenant: tenant.to_owned(),
         priority: priority.transpose()?.unwrap_or(0),
         tasks: tasks.transpose()?.unwrap_or(1),
+        gang: gang(text)?,
         work,
         deadline,
         alternatives: alternatives(text.alternative.as_deref()).within("alternative")?,
     })
+}
+
+/// How the tasks belong together.
+fn gang(text: &JobText) -> Result<Option<Gang>, Wrong> {
+    let is_gang = text.gang.as_ref().map(flag).transpose().within("gang")?.unwrap_or(false);
+    let limit = |raw: Option<&Raw>, field| {
+        let wanted = "a whole number from 1 to 4294967295";
+        raw.map(|raw| whole(raw, 1, wanted)).transpose().within(field)
+    };
+    let tasks_per_node = limit(text.tasks_per_node.as_ref(), "tasks_per_node")?;
+    let switches = limit(text.switches.as_ref(), "switches")?;
+    if is_gang {
+        return Ok(Some(Gang { tasks_per_node, switches }));
+    }
+    let reason = "only the tasks of a gang are kept near each other; set `gang = true`";
+    match (tasks_per_node, switches) {
+        (None, None) => Ok(None),
+        (Some(_), _) => Err(Wrong::at("tasks_per_node", Fault::Idle { reason })),
+        (None, Some(_)) => Err(Wrong::at("switches", Fault::Idle { reason })),
+    }
 }
 
 fn alternatives(texts: Option<&[Strict<AlternativeText>]>) -> Result<Vec<Alternative>, Wrong> {

@@ -101,6 +101,7 @@ impl Jobs {
             priority: template.priority,
             arrival: Time::default(),
             tasks: template.tasks,
+            gang: template.gang,
             work: None,
             deadline: None,
             alternatives,

@@ -33,6 +33,8 @@ pub(super) enum Raw {
     Whole(i128),
     /// A number with a decimal point.
     Decimal(f64),
+    /// Yes or no.
+    Flag(bool),
     /// Something else, by name.
     Other(&'static str),
 }
@@ -43,6 +45,7 @@ impl fmt::Display for Raw {
             Self::Text(text) => write!(out, "{:?}", shorten(text)),
             Self::Whole(number) => write!(out, "{number}"),
             Self::Decimal(number) => write!(out, "{number:?}"),
+            Self::Flag(flag) => write!(out, "{flag}"),
             Self::Other(name) => out.write_str(name),
         }
     }
@@ -81,7 +84,9 @@ pub(super) fn quantity<Q: Quantity>(raw: &Raw) -> Result<Q, Wrong> {
         Raw::Text(text) => Q::from_str(text),
         Raw::Whole(number) => Q::from_str(&number.to_string()),
         Raw::Decimal(number) => Q::of_decimal(*number),
-        Raw::Other(_) => return Err(Wrong::here(of_type(raw, "a number or a text with a unit"))),
+        Raw::Flag(_) | Raw::Other(_) => {
+            return Err(Wrong::here(of_type(raw, "a number or a text with a unit")));
+        }
     };
     parsed.map_err(|error| Wrong::here(Fault::Quantity(error)))
 }
@@ -118,6 +123,14 @@ where
     match N::try_from(*number) {
         Ok(number) if number >= least => Ok(number),
         _ => Err(Wrong::here(Fault::Range { given: raw.to_string(), wanted })),
+    }
+}
+
+/// Yes or no.
+pub(super) fn flag(raw: &Raw) -> Result<bool, Wrong> {
+    match raw {
+        Raw::Flag(flag) => Ok(*flag),
+        _ => Err(Wrong::here(of_type(raw, "true or false"))),
     }
 }
 
@@ -261,8 +274,8 @@ impl<'de> Visitor<'de> for RawVisitor {
         out.write_str("a value")
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Raw, E> {
-        Ok(Raw::Other("true or false"))
+    fn visit_bool<E>(self, flag: bool) -> Result<Raw, E> {
+        Ok(Raw::Flag(flag))
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<Raw, E> {

@@ -13,7 +13,7 @@ use super::fault::Fault;
 use super::job_file::below_one;
 use super::jobs::note_absent;
 use super::notebook::Notebook;
-use super::raw::{Raw, Strict, Table, moment, rates, required_name, span, text};
+use super::raw::{Raw, Strict, Table, moment, optional, rates, required_name, span, text};
 use crate::workload::{Inventory, Outage, OutageKind, Truth};
 
 /// `[world]`.
@@ -21,6 +21,7 @@ use crate::workload::{Inventory, Outage, OutageKind, Truth};
 #[serde(deny_unknown_fields)]
 pub(super) struct WorldText {
     rate_error: Option<Raw>,
+    contention: Option<Raw>,
     rates: Option<Table<Table<Raw>>>,
     outage: Option<Vec<Strict<OutageText>>>,
 }
@@ -45,6 +46,10 @@ pub(super) fn world(
     let mut truth = Truth::default();
     match world.rate_error.as_ref().map(below_one).transpose().within("rate_error") {
         Ok(error) => truth.rate_error = error.unwrap_or(Milli::ZERO),
+        Err(wrong) => bad(wrong)?,
+    }
+    match optional(world.contention.as_ref(), "contention") {
+        Ok(contention) => truth.contention = contention.unwrap_or(Milli::WHOLE),
         Err(wrong) => bad(wrong)?,
     }
     let named = match &world.rates {

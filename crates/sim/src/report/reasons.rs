@@ -36,6 +36,8 @@ pub enum Why {
     Effort,
     /// It waits for its batch.
     Batch,
+    /// Not all of its gang fits at the same time, or the rest of it is being stopped.
+    Gang,
 }
 
 /// Whether no node of the fleet would ever do: each fell out at a constraint that it does not meet
@@ -74,6 +76,7 @@ fn why(reason: &Reason) -> Why {
         Reason::Patience(_) => Why::Patience,
         Reason::Effort => Why::Effort,
         Reason::Batch(_) => Why::Batch,
+        Reason::Gang(_) | Reason::Recalled => Why::Gang,
         Reason::NoRoom(tallies) => {
             let passing = constraints(tallies).filter(|constraint| !constraint.is_lasting());
             match passing.max() {

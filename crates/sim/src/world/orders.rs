@@ -5,6 +5,7 @@ use fleet::{
     RunId, RunState,
 };
 
+use super::contention::Progress;
 use super::{Due, Effect, Event, Running, Start, World, sight};
 
 impl World {
@@ -43,7 +44,13 @@ impl World {
             since: self.clock,
             unseen: false,
             end,
+            progress: way.communication.map(|communication| {
+                let alone = 1e6 / rate.0 as f64;
+                let units = job.work.map_or(0.0, |work| work.0 as f64 / 1e6);
+                Progress::new(communication, alone, units, self.clock.0)
+            }),
         };
+        let talks = running.progress.is_some();
         self.mirror.sights.push(sight(order.run, &running, RunState::Running(self.clock)));
         self.runs.insert(order.run, running);
         self.effects.push(Effect::Started(order.run));
@@ -55,6 +62,10 @@ impl World {
             duration,
             generation: order.generation,
         }));
+        if talks {
+            self.talking.insert(order.run);
+            self.reckon();
+        }
         Ok(())
     }
 
@@ -79,6 +90,9 @@ impl World {
         station.runs.remove(&run);
         if let Some(end) = running.end {
             self.queue.remove(&end);
+        }
+        if self.talking.remove(&run) {
+            self.reckon();
         }
         running
     }

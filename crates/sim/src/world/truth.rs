@@ -44,6 +44,12 @@ impl TrueRates {
         Self { truth, seed, places }
     }
 
+    /// How strongly runs hold each other up, in thousandths of what links and work say.
+    #[must_use]
+    pub fn contention(&self) -> Milli {
+        self.truth.contention
+    }
+
     /// How fast a task of `job` really runs this way on a device of this class; `None` where no
     /// rate is declared for it.
     #[must_use]

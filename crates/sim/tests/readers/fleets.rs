@@ -196,7 +196,7 @@ fn a_wrong_node_is_refused_with_line_field_and_remedy() {
             (
                 "cores",
                 "cores = true",
-                "read fleet, line 15, `cores`: is true or false, but must be a number or a text with a unit",
+                "read fleet, line 15, `cores`: is true, but must be a number or a text with a unit",
             ),
         ],
     );
@@ -256,7 +256,7 @@ fn wrong_contents_of_a_node_are_refused_with_line_field_and_remedy() {
             (
                 "labels",
                 "rack = \"r1\"",
-                "read fleet, line 18, `rack`: unknown field `rack`, expected one of `name`, `count`, `cpu`, `cores`, `memory`, `devices`, `labels`, `power`, `socket`",
+                "read fleet, line 18, `rack`: unknown field `rack`, expected one of `name`, `count`, `cpu`, `cores`, `memory`, `devices`, `labels`, `power`, `socket`, `links`, `host_bandwidth`, `interface`, `switch`",
             ),
         ],
     );
@@ -291,7 +291,7 @@ fn a_wrong_file_is_refused_as_a_whole() {
         ("format = 1", "read fleet: it has no usable node (0 bad ones were skipped)"),
         (
             "format = 1\n[[job]]\nname = \"x\"",
-            "read fleet, line 2, `job`: is not a section of this file; the sections are format, device, node",
+            "read fleet, line 2, `job`: is not a section of this file; the sections are format, device, switch, node",
         ),
         (
             "format = 1\nnode = 3",

@@ -4,6 +4,7 @@
 mod any;
 #[cfg(test)]
 mod fleets;
+mod gangs;
 #[cfg(test)]
 mod jobs;
 mod links;

@@ -24,6 +24,7 @@ pub(crate) fn inventory(nodes: u32) -> Inventory {
         power: power(100, 300),
         socket: MilliCores::ZERO,
         topology: None,
+        attachment: None,
     };
     let classes = vec![
         class("EPYC", DeviceKind::Cpu, 0, power(0, 0)),
@@ -61,6 +62,7 @@ pub(crate) fn job(id: u64, share: u32, seconds: u64) -> Job {
         priority: 0,
         arrival: Time::ZERO,
         tasks: 1,
+        gang: None,
         work: Some(Work(seconds * 1_000_000)),
         deadline: None,
         alternatives: Arc::new(vec![way]),

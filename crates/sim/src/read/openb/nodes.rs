@@ -167,6 +167,7 @@ fn make(node: &Listed, class: Option<ClassId>) -> Node {
         power: watts(CPU_WATTS.0 * sockets, CPU_WATTS.1 * sockets),
         socket: MilliCores(2000 * CPU_CORES),
         topology: None,
+        attachment: None,
     }
 }
 

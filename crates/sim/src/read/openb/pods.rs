@@ -118,6 +118,7 @@ fn read_row(
         tenant: tenant.to_owned(),
         priority: 0,
         tasks: 1,
+        gang: None,
         work,
         deadline: None,
         alternatives,

@@ -1,0 +1,90 @@
+//! How many tasks of a gang fit at the same time, by filling every node again.
+
+use std::collections::BTreeMap;
+
+use super::{Place, walk_amounts, walk_class, walk_node};
+use crate::id::ClassId;
+use crate::job::{Alternative, Job};
+use crate::node::{Free, Node};
+use crate::snapshot::Snapshot;
+use crate::units::Milli;
+
+/// The most tasks that fit in one way, with what is left of every node, under the limits of the
+/// gang.
+pub(super) fn most(snapshot: &Snapshot, left: &[Free], job: &Job) -> u64 {
+    let mut most = 0;
+    for alternative in job.alternatives.iter() {
+        for (class, _) in snapshot.classes.iter() {
+            most = most.max(in_one_way(snapshot, left, job, (alternative, class)));
+        }
+    }
+    most
+}
+
+fn in_one_way(
+    snapshot: &Snapshot,
+    left: &[Free],
+    job: &Job,
+    (alternative, class): (&Alternative, ClassId),
+) -> u64 {
+    let gang = job.gang.unwrap_or_default();
+    let limit = gang.tasks_per_node.unwrap_or(u32::MAX).min(job.tasks);
+    let mut under: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+    for (entry, free) in snapshot.nodes.iter().zip(left) {
+        let lowest = entry.node.attachment.as_ref().and_then(|one| one.switches.first());
+        let tasks = match entry.up {
+            true => on_node(snapshot, &entry.node, free, (alternative, class, limit)),
+            false => 0,
+        };
+        *under.entry(lowest.map(|uplink| uplink.switch.as_str())).or_default() += tasks;
+    }
+    let mut counts: Vec<u64> = under.into_values().collect();
+    counts.sort_unstable_by_key(|count| std::cmp::Reverse(*count));
+    counts.iter().take(gang.switches.map_or(usize::MAX, |most| most as usize)).sum()
+}
+
+/// How many tasks one node takes, one after the other.
+fn on_node(
+    snapshot: &Snapshot,
+    node: &Node,
+    free: &Free,
+    (alternative, class, limit): (&Alternative, ClassId, u32),
+) -> u64 {
+    let is_there = match alternative.request.devices {
+        None => node.cpu == class,
+        Some(_) => node.devices.contains(&class),
+    };
+    let mut free = free.clone();
+    let mut tasks = 0;
+    while is_there && tasks < u64::from(limit) {
+        let place = Place { node, free: &free, up: true };
+        let fits = walk_node(alternative, &place)
+            .and_then(|()| walk_class(alternative, snapshot.classes.get(class)))
+            .and_then(|()| walk_amounts(alternative, class, &place));
+        if fits.is_err() {
+            break;
+        }
+        take(&mut free, node, alternative, class);
+        tasks += 1;
+    }
+    tasks
+}
+
+/// Takes what a task asks for; of devices those that suffice and have the least left.
+fn take(free: &mut Free, node: &Node, alternative: &Alternative, class: ClassId) {
+    let request = &alternative.request;
+    free.cores = free.cores.saturating_sub(request.cores);
+    free.memory = free.memory.saturating_sub(request.memory);
+    let Some(asked) = &request.devices else { return };
+    for _ in 0..asked.count {
+        let devices = free.devices.iter_mut().zip(&node.devices);
+        let suits = devices.filter(|(left, of)| {
+            **of == class && left.share >= asked.share && left.memory >= asked.memory
+        });
+        let Some((left, _)) = suits.min_by_key(|(left, _)| (left.share, left.memory)) else {
+            return;
+        };
+        left.share = left.share.saturating_sub(asked.share.min(Milli::WHOLE));
+        left.memory = left.memory.saturating_sub(asked.memory);
+    }
+}
