@@ -7,6 +7,7 @@
 //! `None`, and never a zero that would look good.
 
 mod compare;
+mod interval;
 mod measure;
 mod reasons;
 mod tallies;
@@ -22,6 +23,7 @@ use measure::Measures;
 use tallies::Tallies;
 
 pub use compare::{Better, Comparison, Difference, FIGURES, Figure, Paired, compare, paired};
+pub use interval::{CONFIDENCE, Interval};
 pub use reasons::{NeverPlaced, Why, is_lasting};
 
 /// The figures of one simulation.

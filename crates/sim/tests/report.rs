@@ -59,6 +59,7 @@ fn comparison_names_the_best_and_pairs_go_seed_by_seed() {
     let paired = paired(&pair[1..], &pair[..1]);
     let makespan = paired.iter().find(|one| one.figure == "makespan_seconds").unwrap();
     let difference = makespan.difference.unwrap();
+    assert_eq!(difference.interval, None, "one seed says nothing of how seeds differ");
     assert_eq!((difference.mean, difference.seeds_won, makespan.seeds), (-10.0, 1, 1));
 }
 

@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use super::{Summary, mean};
+use super::{Interval, Summary, mean};
 
 /// Which end of a figure is good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -201,6 +201,8 @@ pub struct Difference {
     pub min: f64,
     /// The largest.
     pub max: f64,
+    /// Where the mean over all seeds that there could be is likely to lie; none for one seed.
+    pub interval: Option<Interval>,
     /// On how many seeds the first policy is better.
     pub seeds_won: usize,
     /// On how many both are equal.
@@ -240,6 +242,7 @@ fn difference(figure: &Figure, first: &[Summary], other: &[Summary]) -> Option<D
         mean: mean(&differences),
         min: differences.iter().copied().fold(f64::INFINITY, f64::min),
         max: differences.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        interval: Interval::of_mean(&differences),
         seeds_won: pairs.iter().filter(|(one, other)| figure.better.wins(*one, *other)).count(),
         seeds_tied: pairs.iter().filter(|(one, other)| one == other).count(),
     })
