@@ -1,8 +1,10 @@
 //! The commands: from arguments to exit status.
 
+mod compare;
 mod completions;
 pub mod policy;
-pub mod simulate;
+mod simulate;
+mod study;
 
 use std::process::ExitCode;
 
@@ -16,6 +18,7 @@ use crate::out;
 pub fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Simulate(args) => simulate::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Policy(args) => policy::run(args),
         Command::Completions { shell } => completions::run(shell),
     };

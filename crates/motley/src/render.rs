@@ -7,6 +7,7 @@
 mod choice;
 mod reason;
 mod words;
+pub mod comparison;
 pub mod simulation;
 
 use comfy_table::{Table, presets};

@@ -2,14 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are not in a test function")]
 
-use assert_cmd::Command;
+mod program;
 
-/// What the program says: exit status, standard output, standard error.
-fn run(arguments: &[&str]) -> (i32, String, String) {
-    let output = Command::cargo_bin("motley").unwrap().args(arguments).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
+use program::{files, run};
 
 /// A policy file with this text, in a folder that lasts as long as the first value.
 fn file(text: &str) -> (tempfile::TempDir, String) {
@@ -209,6 +204,7 @@ fn help_has_examples_at_every_level() {
     for arguments in [
         &["--help"][..],
         &["simulate", "--help"],
+        &["compare", "--help"],
         &["policy", "list", "--help"],
         &["policy", "show", "--help"],
         &["policy", "check", "--help"],
@@ -222,10 +218,12 @@ fn help_has_examples_at_every_level() {
 
 #[test]
 fn examples_in_help_name_options_that_exist() {
-    let (_, help, _) = run(&["simulate", "--help"]);
-    let (options, examples) = help.split_once("Examples:").unwrap();
-    for word in examples.split_whitespace().filter(|word| word.starts_with("--")) {
-        assert!(options.contains(word), "{word}");
+    for command in ["simulate", "compare"] {
+        let (_, help, _) = run(&[command, "--help"]);
+        let (options, examples) = help.split_once("Examples:").unwrap();
+        for word in examples.split_whitespace().filter(|word| word.starts_with("--")) {
+            assert!(options.contains(word), "{word}");
+        }
     }
 }
 
@@ -277,18 +275,6 @@ fn entries_that_were_left_out_are_named_with_their_file() {
     let (status, text, _) = run(&[&given[..], &["--skip-bad"]].concat());
     assert_eq!(status, 0);
     assert!(text.contains(&format!("Left out: 1 bad entry.\n  {jobs}, line 2")), "{text}");
-}
-
-/// Files in a folder of their own, by name.
-fn files(files: &[(&str, &str)]) -> (tempfile::TempDir, Vec<String>) {
-    let folder = tempfile::tempdir().unwrap();
-    let write = |(name, text): &(&str, &str)| {
-        let path = folder.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        path.to_str().unwrap().to_owned()
-    };
-    let paths = files.iter().map(write).collect();
-    (folder, paths)
 }
 
 const TWO_MODELS: &str = "format = 1\n[device.epyc]\nkind = \"cpu\"\n\

@@ -5,7 +5,7 @@
 //! policy is the one that the others are compared with.
 
 mod input;
-mod figures;
+pub(super) mod figures;
 mod winners;
 mod classes;
 mod left;

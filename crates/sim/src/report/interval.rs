@@ -59,7 +59,9 @@ mod tests {
             let interval = Interval::of_mean(&values).unwrap();
             let reach = (interval.high - interval.low) / 2.0;
             assert!((reach / (deviation / number.sqrt()) - quantile).abs() < 1e-5, "{count}");
-            assert!((f64::midpoint(interval.low, interval.high) - (number - 1.0) / 2.0).abs() < 1e-9);
+            assert!(
+                (f64::midpoint(interval.low, interval.high) - (number - 1.0) / 2.0).abs() < 1e-9
+            );
         }
     }
 

@@ -7,12 +7,12 @@ use super::Results;
 use crate::render::{lines_of, plain_table};
 
 /// Stands for a figure of which there is nothing to measure.
-const NOTHING: &str = "-";
+pub(in crate::render) const NOTHING: &str = "-";
 
 /// One row of the table: title, the name of the figure, and how a value is written.
-type Row = (&'static str, &'static str, fn(f64) -> String);
+pub(in crate::render) type Row = (&'static str, &'static str, fn(f64) -> String);
 
-const ROWS: [Row; 16] = [
+pub(in crate::render) const ROWS: [Row; 16] = [
     ("completion, mean", "completion_seconds_mean", span),
     ("completion, 95 %", "completion_seconds_p95", span),
     ("waiting, mean", "wait_seconds_mean", span),
@@ -58,7 +58,7 @@ pub(super) fn table(results: &Results) -> String {
 }
 
 /// Seconds as a span, in whole seconds.
-pub(super) fn span(seconds: f64) -> String {
+pub(in crate::render) fn span(seconds: f64) -> String {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -68,7 +68,7 @@ pub(super) fn span(seconds: f64) -> String {
     Span(whole.saturating_mul(1_000_000)).to_string()
 }
 
-pub(super) fn percent(fraction: f64) -> String {
+pub(in crate::render) fn percent(fraction: f64) -> String {
     format!("{:.1} %", fraction * 100.0)
 }
 

@@ -93,7 +93,7 @@ impl Input {
 
     /// A paragraph.
     #[must_use]
-    pub(super) fn text(&self) -> String {
+    pub(in crate::render) fn text(&self) -> String {
         let devices: Vec<_> =
             self.devices.iter().map(|(model, count)| format!("{count} {model}")).collect();
         let cores = MilliCores(self.thousandths());

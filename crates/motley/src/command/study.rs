@@ -1,0 +1,184 @@
+//! A study: policies that run the same jobs in the same world, seed by seed.
+//!
+//! In come the arguments that every simulating command has; out come outcomes,
+//! one for each policy and seed, in whichever order the command asks. Files
+//! are read here, and what was noticed on the way is kept for the report.
+
+use std::collections::BTreeSet;
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail, ensure};
+use controller::Planning;
+use fleet::snapshot::MixShape;
+use fleet::{Job, Policy, Time};
+use indicatif::{ProgressBar, ProgressStyle};
+use sim::read::{self, Read};
+use sim::scenario::{self, Ending, Options, Outcome, Progress};
+use sim::{Inventory, Workload, bundled};
+
+use super::policy;
+use crate::args::{Arrivals, Case};
+use crate::render::simulation::Input;
+
+/// What is compared where no policy is named: Motley's own, and the baselines.
+const POLICIES: [&str; 4] = ["default", "round-robin", "priority", "fair-share"];
+
+/// Everything that stays the same over the simulations of one command.
+pub(super) struct Study<'a> {
+    pub(super) policies: Vec<Policy>,
+    pub(super) inventory: Inventory,
+    pub(super) input: Input,
+    case: &'a Case,
+    seeds: std::ops::RangeInclusive<u64>,
+    mix: Option<Vec<MixShape>>,
+    progress: ProgressBar,
+}
+
+impl<'a> Study<'a> {
+    /// Reads what is needed to simulate so many seeds.
+    pub(super) fn open(case: &'a Case, seeds: u32) -> anyhow::Result<Self> {
+        let policies = policies(&case.policies)?;
+        let range = range(case.seed, seeds)?;
+        let (inventory, mut input) = fleet(case, seeds)?;
+        let mix = declared(case, &inventory, &mut input)?;
+        let progress = progress_bar(case);
+        Ok(Self { policies, inventory, input, case, seeds: range, mix, progress })
+    }
+
+    /// The seeds, in order.
+    pub(super) fn seeds(&self) -> std::ops::RangeInclusive<u64> {
+        self.seeds.clone()
+    }
+
+    /// The jobs of one seed.
+    pub(super) fn workload(&mut self, seed: u64) -> anyhow::Result<Workload> {
+        let case = self.case;
+        let mut workload = match &case.jobs {
+            None => bundled::workload(seed),
+            Some(path) => {
+                let arrivals = case.arrivals.map(|arrivals| match arrivals {
+                    Arrivals::Timed => read::Arrivals::Timed,
+                    Arrivals::Order => read::Arrivals::Order,
+                });
+                let options = read::Options { skip_bad: case.skip_bad, arrivals, seed };
+                let read: Read<Workload> = read::workload(path, &self.inventory, &options)?;
+                // Every seed reads the same file: what was noticed is said once.
+                if seed == case.seed { self.input.take_in(path, read) } else { read.value }
+            }
+        };
+        if let Some(error) = case.rate_error {
+            workload.truth.rate_error = error;
+        }
+        if let Some(contention) = case.contention {
+            workload.truth.contention = contention;
+        }
+        self.input.note_jobs(&self.inventory, &workload);
+        Ok(workload)
+    }
+
+    /// Runs the jobs under the policy at this position.
+    pub(super) fn simulate(
+        &self,
+        workload: &Workload,
+        position: usize,
+        options: Options<'_>,
+        planning: &mut Planning<'_>,
+    ) -> anyhow::Result<Outcome> {
+        let (policy, bar) = (&self.policies[position], &self.progress);
+        bar.set_message(format!("{} (seed {})", policy.name, options.seed));
+        bar.set_length(workload.jobs.len() as u64);
+        let mut progress = |progress: Progress| bar.set_position(progress.jobs_done as u64);
+        let options = Options {
+            until: self.case.until.map(|until| Time::ZERO.after(until)),
+            mix: self.mix.clone(),
+            progress: Some(&mut progress),
+            ..options
+        };
+        let outcome = scenario::run(&self.inventory, workload, policy, options, planning);
+        if let Some(violation) = outcome.violations.first() {
+            bail!("keep the law under policy {}: {violation}", policy.name);
+        }
+        ensure!(
+            outcome.ending != Ending::Turns,
+            "finish under policy {}: {} turns are the most for one simulation; use --until",
+            policy.name,
+            outcome.turns
+        );
+        Ok(outcome)
+    }
+
+    /// Takes the progress bar away before something is printed.
+    pub(super) fn close(&self) {
+        self.progress.finish_and_clear();
+    }
+}
+
+/// The policies to run under. Reports tell them apart by name, so that no two may share one.
+fn policies(named: &[String]) -> anyhow::Result<Vec<Policy>> {
+    if named.is_empty() {
+        return POLICIES.into_iter().map(policy::find).collect();
+    }
+    let policies: Vec<_> =
+        named.iter().map(|name| policy::find(name)).collect::<anyhow::Result<_>>()?;
+    let mut names = BTreeSet::new();
+    for policy in &policies {
+        ensure!(
+            names.insert(&policy.name),
+            "compare the policies: two have the name {:?}",
+            policy.name
+        );
+    }
+    Ok(policies)
+}
+
+fn range(first: u64, seeds: u32) -> anyhow::Result<std::ops::RangeInclusive<u64>> {
+    let last = first.checked_add(u64::from(seeds) - 1);
+    let last = last.context("count the seeds: --seed plus --seeds is more than 2^64 - 1")?;
+    Ok(first..=last)
+}
+
+fn fleet(case: &Case, seeds: u32) -> anyhow::Result<(Inventory, Input)> {
+    let Some(path) = &case.fleet else {
+        return Ok((bundled::inventory(), Input::bundled(case.seed, seeds)));
+    };
+    let options = read::Options { skip_bad: case.skip_bad, ..read::Options::default() };
+    let read = read::inventory(path, &options)?;
+    let mut input = Input::files(case.seed, seeds);
+    let inventory = input.take_in(path, read);
+    Ok((inventory, input))
+}
+
+/// What is declared to arrive: the first alternatives of the jobs of a file.
+fn declared(
+    case: &Case,
+    inventory: &Inventory,
+    input: &mut Input,
+) -> anyhow::Result<Option<Vec<MixShape>>> {
+    let Some(path) = &case.mix else { return Ok(None) };
+    // When the jobs of the mix came does not matter; only pod lists can leave it open.
+    let is_list = path.to_string_lossy().trim_end_matches(".gz").ends_with(".csv");
+    let arrivals = is_list.then_some(read::Arrivals::Order);
+    let options = read::Options { skip_bad: case.skip_bad, arrivals, seed: case.seed };
+    let jobs = input.take_in(path, read::workload(path, inventory, &options)?).jobs;
+    let shape = |job: &Arc<Job>| {
+        let shape = job.alternatives.first()?.clone();
+        Some(MixShape { count: u64::from(job.tasks), shape })
+    };
+    let mix: Vec<MixShape> = jobs.iter().filter_map(shape).collect();
+    input.note(format!(
+        "the mix is declared: that of the {} jobs of {}",
+        jobs.len(),
+        path.display()
+    ));
+    Ok(Some(mix))
+}
+
+/// A progress bar on a terminal; nothing otherwise.
+fn progress_bar(case: &Case) -> ProgressBar {
+    if case.quiet || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} jobs, {msg}, {elapsed}");
+    ProgressBar::new(0).with_style(style.expect("the template is well-formed"))
+}
