@@ -7,10 +7,12 @@
 //! `None`, and never a zero that would look good.
 
 mod compare;
+mod course;
 mod interval;
 mod measure;
 mod reasons;
 mod tallies;
+mod witness;
 
 use std::collections::BTreeSet;
 
@@ -23,8 +25,13 @@ use measure::Measures;
 use tallies::Tallies;
 
 pub use compare::{Better, Comparison, Difference, FIGURES, Figure, Paired, compare, paired};
+pub use course::{
+    BINS, Bar, BarEnd, ClassCourse, Course, Lane, Lanes, Map, MapDevice, MapNode, WaitBin,
+    WaitReason,
+};
 pub use interval::{CONFIDENCE, Interval};
 pub use reasons::{NeverPlaced, Why, is_lasting};
+pub use witness::Witness;
 
 /// The figures of one simulation.
 #[derive(Clone, Debug, PartialEq, Serialize)]

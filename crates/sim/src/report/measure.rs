@@ -132,7 +132,7 @@ impl Measures {
 }
 
 /// Until when a simulation is measured: to its last end, or as long as anything still runs.
-fn horizon(outcome: &Outcome) -> Time {
+pub(super) fn horizon(outcome: &Outcome) -> Time {
     let (mut running, mut last) = (0_usize, None);
     for entry in &outcome.log {
         match entry.event {

@@ -71,7 +71,8 @@ pub(super) fn group(waiting: &[StillWaiting]) -> Vec<NeverPlaced> {
     groups
 }
 
-fn why(reason: &Reason) -> Why {
+/// A reason, in one word.
+pub(super) fn why(reason: &Reason) -> Why {
     match reason {
         Reason::Patience(_) => Why::Patience,
         Reason::Effort => Why::Effort,
