@@ -65,6 +65,9 @@ pub struct Simulate {
     /// first policy
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub explain: u32,
+    /// Write report.json and report.html, a page with drawings, into this folder
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
     /// Print the report as JSON
     #[arg(long)]
     pub json: bool,
@@ -77,7 +80,8 @@ Examples:
   motley simulate --fleet fleet.toml --jobs jobs.jsonl.gz --until 7d
   motley simulate --fleet nodes.csv --jobs pods.csv.gz --arrivals order --skip-bad
   motley simulate --fleet nodes.csv --jobs pods.csv --mix last-month.csv --policy pack
-  motley simulate --policy default --policy my.toml --json";
+  motley simulate --policy default --policy my.toml --json
+  motley simulate --report report         then open report/report.html in a browser";
 
 /// Commands about policies.
 #[derive(Debug, Subcommand)]

@@ -8,6 +8,7 @@ mod choice;
 mod reason;
 mod words;
 pub mod comparison;
+pub mod page;
 pub mod simulation;
 
 use comfy_table::{Table, presets};

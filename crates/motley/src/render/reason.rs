@@ -2,7 +2,7 @@
 
 use fleet::explanation::{Constraint, FellOut, GangRoom, Patience, StillWaiting, Tally};
 use fleet::{Alternative, Bytes, DeviceKind, Job, MilliCores, Reason, Span};
-use sim::report::is_lasting;
+use sim::report::{Why, is_lasting};
 
 use super::{Names, words};
 
@@ -39,6 +39,40 @@ pub fn reason(names: &Names<'_>, job: &Job, reason: &Reason) -> String {
             "waits: the rest of its gang is being stopped, so that all can start together."
                 .to_owned()
         }
+    }
+}
+
+/// Why jobs waited, in a few words: `no room: free GPUs`.
+pub(super) fn why(why: Why) -> String {
+    match why {
+        Why::Never(constraint) => format!("no node could ever: {}", lacking(constraint)),
+        Why::NoRoom(constraint) => format!("no room: {}", lacking(constraint)),
+        Why::Patience => "a faster device is worth the wait".to_owned(),
+        Why::Effort => "the effort of the plan ran out".to_owned(),
+        Why::Batch => "gathered into a batch".to_owned(),
+    }
+}
+
+/// What a constraint is about.
+fn lacking(constraint: Constraint) -> String {
+    match constraint {
+        Constraint::Up => "node lost".to_owned(),
+        Constraint::Labels => "labels".to_owned(),
+        Constraint::Kind(kind) => format!("no {}", words::kind(kind)),
+        Constraint::Model => "device model".to_owned(),
+        Constraint::DeviceMemory => "device memory".to_owned(),
+        Constraint::ComputeUnits => "compute units".to_owned(),
+        Constraint::Capability => "capability".to_owned(),
+        Constraint::Sharing => "device cannot be shared".to_owned(),
+        Constraint::Rate => "no rate declared".to_owned(),
+        Constraint::Cores => "cores".to_owned(),
+        Constraint::Memory => "memory".to_owned(),
+        Constraint::Devices => "number of devices".to_owned(),
+        Constraint::FreeCores => "free cores".to_owned(),
+        Constraint::FreeMemory => "free memory".to_owned(),
+        Constraint::FreeDevices => "free devices".to_owned(),
+        Constraint::FreeShare => "free share of a device".to_owned(),
+        Constraint::FreeDeviceMemory => "free device memory".to_owned(),
     }
 }
 

@@ -23,7 +23,7 @@ pub use input::Input;
 /// What came of a simulation.
 #[derive(Debug)]
 pub struct Results {
-    policies: Vec<String>,
+    pub(super) policies: Vec<String>,
     /// By policy, then seed.
     summaries: Vec<Vec<Summary>>,
     placed: Vec<String>,
@@ -82,11 +82,11 @@ impl Results {
     }
 
     /// The summaries of the first seed, one for each policy.
-    fn first_seed(&self) -> Vec<Summary> {
+    pub(super) fn first_seed(&self) -> Vec<Summary> {
         self.summaries.iter().filter_map(|seeds| seeds.first().cloned()).collect()
     }
 
-    fn seeds(&self) -> usize {
+    pub(super) fn seeds(&self) -> usize {
         self.summaries.first().map_or(0, Vec::len)
     }
 }
@@ -111,7 +111,7 @@ pub fn text(input: &Input, results: &Results) -> String {
 }
 
 /// Why the simulations ended before everything was done, if any did.
-fn endings(results: &Results) -> &'static str {
+pub(super) fn endings(results: &Results) -> &'static str {
     let ended = |ending| results.summaries.iter().flatten().any(|it| it.ending == ending);
     if ended(Ending::Until) {
         "Stopped at the time of --until: what was under way then is not done.\n"

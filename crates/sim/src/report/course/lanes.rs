@@ -60,7 +60,8 @@ pub struct Bar {
     pub to_seconds: f64,
     /// What became of it.
     pub end: BarEnd,
-    /// Whether it was done and had taken more than twice as long as on the best device of the fleet.
+    /// Whether it was done and had taken more than twice as long as on the best device of the
+    /// fleet.
     pub is_misplaced: bool,
 }
 
