@@ -50,6 +50,7 @@ pub(super) fn why(why: Why) -> String {
         Why::Patience => "a faster device is worth the wait".to_owned(),
         Why::Effort => "the effort of the plan ran out".to_owned(),
         Why::Batch => "gathered into a batch".to_owned(),
+        Why::Gang => "not all of a gang fits at the same time".to_owned(),
     }
 }
 
