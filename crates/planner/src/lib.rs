@@ -31,6 +31,7 @@ mod lookahead;
 mod search;
 mod round;
 mod explain;
+pub mod inquiry;
 
 use fleet::explanation::TierInForce;
 use fleet::snapshot::Memory;

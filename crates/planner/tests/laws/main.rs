@@ -7,6 +7,7 @@ mod dice;
 mod case;
 mod law;
 mod defect;
+mod inquiry;
 
 use std::collections::BTreeSet;
 

@@ -13,6 +13,8 @@ mod gangs;
 mod jobs;
 mod links;
 mod waiting;
+mod inquiries;
+mod expected;
 
 use fleet::{Decision, Policy, Snapshot, sketch};
 use planner::{Effort, Scratch, plan};

@@ -1,0 +1,88 @@
+//! Suppositions: a snapshot as it would be if one thing were otherwise.
+//!
+//! Every function keeps what a snapshot promises: what is not free of a node
+//! is what its runs hold, and the sums over nodes and tenants are those sums.
+
+use std::sync::Arc;
+
+use fleet::snapshot::{Amounts, is_unwanted};
+use fleet::{
+    Alternative, Generation, JobId, NodeId, Placement, Plan, Run, RunId, Snapshot, Stage, Tenant,
+};
+
+/// Lets a run be gone, with all that it holds given back. Its task does not wait for it. Says on
+/// which node it was.
+pub fn end(snapshot: &mut Snapshot, id: RunId) -> Option<NodeId> {
+    let run = Arc::make_mut(&mut snapshot.runs).remove(&id)?;
+    let (node, grant) = (run.placement.node, &run.placement.grant);
+    let amounts = Amounts::of_grant(grant);
+    let entry = &mut Arc::make_mut(&mut snapshot.nodes)[node.index()];
+    Arc::make_mut(entry).free.give_back(grant);
+    if entry.up {
+        snapshot.held.subtract(amounts);
+    }
+    let tenants = Arc::make_mut(&mut snapshot.tenants);
+    if let Some(held) = tenants.get_mut(&run.tenant) {
+        held.subtract(amounts);
+        let has_runs = *held != Amounts::default()
+            || snapshot.runs.values().any(|other| other.tenant == run.tenant);
+        if !has_runs {
+            tenants.remove(&run.tenant);
+        }
+    }
+    if is_unwanted(run.stage) {
+        Arc::make_mut(&mut snapshot.unwanted).remove(&id);
+    }
+    Some(node)
+}
+
+/// Lets a plan be carried out. Says which nodes are otherwise, in the order of the placements.
+pub fn carry_out(snapshot: &mut Snapshot, plan: &Plan) -> Vec<NodeId> {
+    for stop in &plan.stops {
+        if let Some(run) = Arc::make_mut(&mut snapshot.runs).get_mut(&stop.run) {
+            Arc::make_mut(run).stage = Stage::Stopping;
+            Arc::make_mut(&mut snapshot.unwanted).remove(&stop.run);
+        }
+    }
+    let started = plan.placements.iter().filter_map(|placement| start(snapshot, placement));
+    let nodes = started.collect();
+    snapshot.memory = plan.memory.clone();
+    nodes
+}
+
+/// Lets the alternatives of a waiting job be others.
+pub fn ask(snapshot: &mut Snapshot, job: JobId, alternatives: Vec<Alternative>) {
+    if let Some(waiting) = Arc::make_mut(&mut snapshot.backlog).get_mut(&job) {
+        Arc::make_mut(&mut Arc::make_mut(waiting).job).alternatives = Arc::new(alternatives);
+    }
+}
+
+fn start(snapshot: &mut Snapshot, placement: &Placement) -> Option<NodeId> {
+    let tenant = take_off(snapshot, placement.run)?;
+    let amounts = Amounts::of_grant(&placement.grant);
+    let entry = &mut Arc::make_mut(&mut snapshot.nodes)[placement.node.index()];
+    Arc::make_mut(entry).free.take(&placement.grant);
+    if entry.up {
+        snapshot.held.add(amounts);
+    }
+    Arc::make_mut(&mut snapshot.tenants).entry(tenant.clone()).or_default().add(amounts);
+    let (stage, since, generation) = (Stage::Ordered, snapshot.at, Generation::default());
+    let run = Run { placement: placement.clone(), tenant, stage, since, generation };
+    Arc::make_mut(&mut snapshot.runs).insert(placement.run, Arc::new(run));
+    Some(placement.node)
+}
+
+/// Takes the task of a run off the backlog; says whose it is. Plans start tasks in the order in
+/// which they wait, so that what is left of those never started is one range again.
+fn take_off(snapshot: &mut Snapshot, run: RunId) -> Option<Tenant> {
+    let backlog = Arc::make_mut(&mut snapshot.backlog);
+    let waiting = Arc::make_mut(backlog.get_mut(&run.job)?);
+    if waiting.again.remove(&run.task).is_none() && waiting.fresh.contains(&run.task.0) {
+        waiting.fresh.start = run.task.0 + 1;
+    }
+    let tenant = waiting.job.tenant.clone();
+    if waiting.count() == 0 {
+        backlog.remove(&run.job);
+    }
+    Some(tenant)
+}
