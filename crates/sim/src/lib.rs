@@ -7,6 +7,7 @@ pub mod workload;
 pub mod world;
 pub mod faults;
 pub mod scenario;
+pub mod visit;
 pub mod checkers;
 pub mod report;
 
