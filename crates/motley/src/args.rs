@@ -2,6 +2,7 @@
 
 mod case;
 mod compare;
+mod explain;
 
 use std::path::PathBuf;
 
@@ -10,6 +11,8 @@ use clap_complete::Shell;
 
 pub use case::{Arrivals, Case};
 pub use compare::Compare;
+
+pub use explain::{Course, Explain, Plan, Request};
 
 /// Decides which work runs on which hardware, in fleets where no two machines are alike.
 #[derive(Debug, Parser)]
@@ -24,6 +27,8 @@ const EXAMPLES: &str = "\
 Examples:
   motley simulate                         the bundled fleet under Motley and three baselines
   motley simulate --help                  simulate your own fleet and jobs
+  motley explain FLEET JOBS --job NAME    why a job waits, and what would start it
+  motley plan --fleet FLEET --cores 8     what would happen to a job
   motley policy list                      the policies that come with the program
   motley policy show default > my.toml    a good start for a policy of your own
   motley completions bash                 completions for the shell";
@@ -35,6 +40,10 @@ pub enum Command {
     Simulate(Simulate),
     /// Run policies over several seeds and say which differences are more than chance
     Compare(Compare),
+    /// Say why a job of a simulation waits or went where it went, and what would start it
+    Explain(Explain),
+    /// Say what would happen to a job on a fleet; nothing is done
+    Plan(Box<Plan>),
     /// List, show and check policies
     #[command(subcommand)]
     Policy(Policy),

@@ -2,6 +2,8 @@
 
 mod compare;
 mod completions;
+mod explain;
+mod plan;
 pub mod policy;
 mod simulate;
 mod study;
@@ -19,6 +21,8 @@ pub fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Simulate(args) => simulate::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Plan(args) => plan::run(&args),
         Command::Policy(args) => policy::run(args),
         Command::Completions { shell } => completions::run(shell),
     };

@@ -9,6 +9,7 @@ mod reason;
 mod words;
 pub mod comparison;
 pub mod page;
+pub mod explain;
 pub mod simulation;
 
 use comfy_table::{Table, presets};
@@ -16,6 +17,7 @@ use controller::policy_file;
 use fleet::{ClassId, Classes, NodeId, Policy};
 
 pub use choice::{Placed, placed};
+use reason::unmet;
 pub use reason::{reason, waiting};
 
 /// What nodes and device classes are called.

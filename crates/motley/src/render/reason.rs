@@ -129,7 +129,7 @@ fn groups(alternative: &Alternative, fell_out: &[FellOut]) -> String {
 }
 
 /// What the nodes of a group lack.
-fn unmet(alternative: &Alternative, group: &FellOut) -> String {
+pub(super) fn unmet(alternative: &Alternative, group: &FellOut) -> String {
     let FellOut { constraint, asked, best, .. } = *group;
     let devices = alternative.request.devices.as_ref();
     let kind = words::kind(devices.map_or(DeviceKind::Cpu, |devices| devices.kind));

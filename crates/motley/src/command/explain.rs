@@ -1,0 +1,153 @@
+//! Explanations: one job at one moment of a simulation.
+//!
+//! In come files, a job and a time; the simulation is run up to there, and the
+//! planner is asked about the job on the very snapshot that it planned from.
+//! Out goes one page, as text or JSON. `plan` uses the second half.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::bail;
+use controller::policy_file::nearest;
+use fleet::{Job, JobId, Policy, Time};
+use planner::Effort;
+use planner::inquiry::timeline::PastError;
+use planner::inquiry::{Inquiry, answer};
+use sim::read::{self, Read};
+use sim::visit::{Itinerary, visit};
+use sim::{Inventory, Workload};
+
+use super::policy;
+use crate::args::{Arrivals, Course, Explain};
+use crate::out;
+use crate::render::explain::{self, Asked};
+
+/// The most names or ids that an error lists.
+const LISTED_MAX: usize = 8;
+
+pub(super) fn run(args: &Explain) -> anyhow::Result<()> {
+    let policy = policy::find(&args.course.policy)?;
+    let mut remarks = Vec::new();
+    let inventory = inventory(&args.fleet, &args.course, &mut remarks)?;
+    let workload = workload(&args.jobs, &inventory, &args.course, &mut remarks)?;
+    let job = find(&args.job, &workload.jobs)?;
+    let at = args.at.map(|at| Time::ZERO.after(at));
+    let question = Question { policy: &policy, job, at, course: &args.course, remarks };
+    tell(&inventory, &workload, &question)
+}
+
+/// What is asked about a fleet and a workload.
+pub(super) struct Question<'a> {
+    pub(super) policy: &'a Policy,
+    pub(super) job: JobId,
+    pub(super) at: Option<Time>,
+    pub(super) course: &'a Course,
+    /// What was noticed when reading the files.
+    pub(super) remarks: Vec<String>,
+}
+
+/// Goes to the moment, asks, and prints.
+pub(super) fn tell(
+    inventory: &Inventory,
+    workload: &Workload,
+    question: &Question<'_>,
+) -> anyhow::Result<()> {
+    let Question { policy, job, at, course, .. } = *question;
+    let itinerary = Itinerary { job, at, seed: course.seed, mix: None };
+    let visit = visit(inventory, workload, policy, &itinerary)?;
+    let past = PastError::of(visit.ended.iter().copied());
+    let (snapshot, decision, effort) = (&visit.snapshot, &visit.decision, Effort::DEFAULT);
+    let inquiry = Inquiry { snapshot, decision, policy, effort, job };
+    let answer = answer(&inquiry, past.as_ref());
+    let page = explain::page(&Asked {
+        inventory,
+        jobs: &workload.jobs,
+        policy,
+        seed: course.seed,
+        visit: &visit,
+        answer: answer.as_ref(),
+        past: past.as_ref(),
+        remarks: &question.remarks,
+    });
+    if course.json { out::print_json(&page) } else { out::print(&explain::text(&page)) }
+}
+
+pub(super) fn inventory(
+    path: &Path,
+    course: &Course,
+    remarks: &mut Vec<String>,
+) -> anyhow::Result<Inventory> {
+    let options = read::Options { skip_bad: course.skip_bad, ..read::Options::default() };
+    Ok(take_in(path, read::inventory(path, &options)?, remarks))
+}
+
+pub(super) fn workload(
+    path: &Path,
+    inventory: &Inventory,
+    course: &Course,
+    remarks: &mut Vec<String>,
+) -> anyhow::Result<Workload> {
+    let arrivals = course.arrivals.map(|arrivals| match arrivals {
+        Arrivals::Timed => read::Arrivals::Timed,
+        Arrivals::Order => read::Arrivals::Order,
+    });
+    let options = read::Options { skip_bad: course.skip_bad, arrivals, seed: course.seed };
+    let mut workload = take_in(path, read::workload(path, inventory, &options)?, remarks);
+    if let Some(error) = course.rate_error {
+        workload.truth.rate_error = error;
+    }
+    Ok(workload)
+}
+
+/// What was read; what was noticed meanwhile is remarked.
+pub(super) fn take_in<T>(file: &Path, read: Read<T>, remarks: &mut Vec<String>) -> T {
+    let Read { value, skipped, skipped_count, notes } = read;
+    remarks.extend(notes);
+    if let Some(first) = skipped.first() {
+        let file = file.display();
+        remarks.push(format!("{skipped_count} bad entries of {file} left out; the first: {first}"));
+    }
+    value
+}
+
+/// The job that a user names: by its name where only one has it, else by its id.
+fn find(named: &str, jobs: &[Arc<Job>]) -> anyhow::Result<JobId> {
+    let of_name: Vec<JobId> =
+        jobs.iter().filter(|job| job.name == named).map(|job| job.id).collect();
+    let of_id = named.strip_prefix('j').unwrap_or(named).parse().map(JobId).ok();
+    let has_id = |id: &JobId| jobs.iter().any(|job| job.id == *id);
+    match (&of_name[..], of_id.filter(has_id)) {
+        ([only], _) => Ok(*only),
+        ([], Some(id)) => Ok(id),
+        ([], None) => unknown(named, jobs),
+        (several, _) => bail!(
+            "choose the job {named:?}: {} jobs have this name; give the id of one: {}",
+            several.len(),
+            list(several.iter().map(ToString::to_string))
+        ),
+    }
+}
+
+fn unknown(named: &str, jobs: &[Arc<Job>]) -> anyhow::Result<JobId> {
+    let mut names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    if let Some(nearest) = nearest(named, names.iter().copied()) {
+        bail!("find the job {named:?}: did you mean {nearest:?}?");
+    }
+    let last = jobs.last().map_or(JobId(0), |job| job.id);
+    bail!(
+        "find the job {named:?}: the ids are {} to {last}, and the names {}",
+        JobId(0),
+        list(names.into_iter().map(str::to_owned))
+    )
+}
+
+/// The first few, and that there are more.
+fn list(mut items: impl Iterator<Item = String>) -> String {
+    let mut listed: Vec<String> = items.by_ref().take(LISTED_MAX).collect();
+    if items.next().is_some() {
+        listed.push("…".to_owned());
+    }
+    listed.join(", ")
+}
