@@ -57,7 +57,7 @@ pub enum Arrivals {
     Order,
 }
 
-fn rate_error(text: &str) -> Result<Milli, String> {
+pub(super) fn rate_error(text: &str) -> Result<Milli, String> {
     let error: Milli = text.parse().map_err(|error: fleet::parse::ParseError| error.to_string())?;
     // At 1 and beyond a rate could become zero, and its job would never end.
     if error >= Milli::WHOLE {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use fleet::{Milli, Span};
 
-use super::{Arrivals, rate_error};
+use super::Arrivals;
+use super::case::rate_error;
 
 /// Which job to explain.
 #[derive(Args, Clone, Debug)]
@@ -50,6 +51,10 @@ pub struct Course {
     /// How wrong declared rates are: 0.3 is up to 30 % either way [default: as the jobs' file says]
     #[arg(long, value_name = "F", value_parser = rate_error, requires = "jobs")]
     pub rate_error: Option<Milli>,
+    /// How strongly runs really hold each other up on links that they share: 1 is as the bandwidths
+    /// say, 0 not at all [default: as the jobs' file says]
+    #[arg(long, value_name = "F", requires = "jobs")]
+    pub contention: Option<Milli>,
     /// Leave out bad lines of the files and count them, instead of stopping at the first
     #[arg(long, requires = "jobs")]
     pub skip_bad: bool,

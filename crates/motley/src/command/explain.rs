@@ -96,6 +96,9 @@ pub(super) fn workload(
     if let Some(error) = course.rate_error {
         workload.truth.rate_error = error;
     }
+    if let Some(contention) = course.contention {
+        workload.truth.contention = contention;
+    }
     Ok(workload)
 }
 

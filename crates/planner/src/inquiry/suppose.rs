@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use fleet::snapshot::{Amounts, is_unwanted};
 use fleet::{
-    Alternative, Generation, JobId, NodeId, Placement, Plan, Run, RunId, Snapshot, Stage, Tenant,
+    Alternative, Attempt, Generation, JobId, NodeId, Placement, Plan, Run, RunId, Snapshot, Stage,
+    StopCause, Tenant,
 };
 
-/// Lets a run be gone, with all that it holds given back. Its task does not wait for it. Says on
-/// which node it was.
+/// Lets a run be gone, with all that it holds given back. Its task does not wait for it, unless it
+/// was recalled to start again with its gang. Says on which node it was.
 pub fn end(snapshot: &mut Snapshot, id: RunId) -> Option<NodeId> {
     let run = Arc::make_mut(&mut snapshot.runs).remove(&id)?;
     let (node, grant) = (run.placement.node, &run.placement.grant);
@@ -33,6 +34,12 @@ pub fn end(snapshot: &mut Snapshot, id: RunId) -> Option<NodeId> {
     if is_unwanted(run.stage) {
         Arc::make_mut(&mut snapshot.unwanted).remove(&id);
     }
+    if run.stage == Stage::Recalled
+        && let Some(waiting) = Arc::make_mut(&mut snapshot.backlog).get_mut(&id.job)
+    {
+        let next = Attempt(id.attempt.0 + 1);
+        Arc::make_mut(waiting).again.insert(id.task, next);
+    }
     Some(node)
 }
 
@@ -40,7 +47,10 @@ pub fn end(snapshot: &mut Snapshot, id: RunId) -> Option<NodeId> {
 pub fn carry_out(snapshot: &mut Snapshot, plan: &Plan) -> Vec<NodeId> {
     for stop in &plan.stops {
         if let Some(run) = Arc::make_mut(&mut snapshot.runs).get_mut(&stop.run) {
-            Arc::make_mut(run).stage = Stage::Stopping;
+            Arc::make_mut(run).stage = match stop.cause {
+                StopCause::Gang => Stage::Recalled,
+                StopCause::Stray | StopCause::Cancelled => Stage::Stopping,
+            };
             Arc::make_mut(&mut snapshot.unwanted).remove(&stop.run);
         }
     }
