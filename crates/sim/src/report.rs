@@ -142,7 +142,8 @@ pub fn summarise(inventory: &Inventory, workload: &Workload, outcome: &Outcome) 
     let makes = Makes::of(inventory);
     let mut tallies = Tallies::until(outcome);
     for job in workload.jobs.iter().filter(|job| job.arrival <= outcome.at) {
-        tallies.add(job, rates.best_duration(job, &makes), &measures);
+        let truly = (rates.work(job), rates.best_duration(job, &makes));
+        tallies.add(job, truly, &measures);
     }
     let energy_joules = measures.energy.as_joules();
     let fairness = tallies.fairness();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fleet::{Classes, Job, Milli, Node, NodeId, Rate, Span, Time};
+use fleet::{Classes, Job, JobId, Milli, Node, NodeId, Rate, Span, Time, Work};
 
 /// A fleet as a file describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,13 +19,14 @@ pub struct Inventory {
 pub struct Workload {
     /// The jobs, by arrival, then id.
     pub jobs: Vec<Arc<Job>>,
-    /// How fast they really run.
+    /// How fast they really run, and how much they have to do.
     pub truth: Truth,
     /// When nodes are lost and come back.
     pub outages: Vec<Outage>,
 }
 
-/// How fast jobs really run. Known to the world alone; a declared rate is all that a planner sees.
+/// How fast jobs really run, and how much they really have to do. Known to the world alone; what
+/// is declared is all that a planner sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truth {
     /// Each declared rate is wrong by a factor drawn from 1 − e … 1 + e, by seed, job name, place
@@ -33,6 +34,8 @@ pub struct Truth {
     pub rate_error: Milli,
     /// True rates by job name, then model; they replace the declared one, and are exact.
     pub rates: BTreeMap<String, BTreeMap<String, Rate>>,
+    /// True work of one task, of the jobs that declare another amount.
+    pub work: BTreeMap<JobId, Work>,
     /// How strongly runs hold each other up on links that they share, and wait for what they send
     /// each other: one is as the bandwidths say, zero is not at all.
     pub contention: Milli,
@@ -40,7 +43,12 @@ pub struct Truth {
 
 impl Default for Truth {
     fn default() -> Self {
-        Self { rate_error: Milli::ZERO, rates: BTreeMap::new(), contention: Milli::WHOLE }
+        Self {
+            rate_error: Milli::ZERO,
+            rates: BTreeMap::new(),
+            work: BTreeMap::new(),
+            contention: Milli::WHOLE,
+        }
     }
 }
 

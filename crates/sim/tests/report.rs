@@ -5,7 +5,7 @@ mod world_fixtures;
 use std::sync::Arc;
 
 use controller::policy_file::shipped;
-use fleet::{Job, NodeId, Span, Tenant, Time};
+use fleet::{Job, JobId, NodeId, Span, Tenant, Time, Work};
 use sim::report::{Comparison, Figure, Summary, compare, paired, summarise};
 use sim::scenario::{Ending, Options, Outcome, motley, run};
 use sim::{Outage, OutageKind, Workload};
@@ -32,6 +32,15 @@ fn summary_measures_what_happened() {
     let gpu = &summary.classes[1];
     assert_eq!((gpu.count, gpu.utilisation, gpu.tasks_done), (2, 0.75, 2));
     assert_eq!((gpu.wait_seconds_mean, gpu.work_done), (5.0, 20.0));
+}
+
+#[test]
+fn work_and_slowdown_are_measured_by_the_truth_and_not_by_what_was_declared() {
+    let mut workload = workload(&[job(1, 2000, 10)], &[]);
+    workload.truth.work.insert(JobId(1), Work(4_000_000));
+    let summary = summarise(&inventory(1), &workload, &simulate(1, &workload));
+    assert_eq!(summary.makespan_seconds, Some(4.0));
+    assert_eq!((summary.classes[1].work_done, summary.slowdown_mean), (4.0, Some(1.0)));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use fleet::{
     Alternative, ClassId, DeviceRequest, Job, JobId, Milli, MilliCores, Rate, Request, ShareRule,
-    Span,
+    Span, Work,
 };
 use sim::world::{Makes, TrueRates};
 use sim::{Inventory, Truth};
@@ -15,7 +15,7 @@ use world_fixtures::{inventory, job};
 
 /// The true rate of each job on A100s, in the order given.
 fn rates(jobs: &[Job], seed: u64) -> Vec<u64> {
-    let truth = Truth { rate_error: Milli(300), rates: BTreeMap::new(), ..Truth::default() };
+    let truth = Truth { rate_error: Milli(300), ..Truth::default() };
     let jobs: Vec<Arc<Job>> = jobs.iter().cloned().map(Arc::new).collect();
     let rates = TrueRates::new(truth, &jobs, seed);
     let classes = inventory(1).classes;
@@ -89,6 +89,16 @@ fn best_is_on_a_node_that_would_do_if_it_were_empty() {
     let exclusive: fn(&mut Inventory) = |fleet| fleet.classes.0[1].share = ShareRule::Exclusive;
     let shared = two_ways(|way| (devices(way).count, devices(way).share) = (1, Milli(500)));
     assert_eq!((best(&shared, |_| {}), best(&shared, exclusive)), (Some(2), Some(10)));
+}
+
+#[test]
+fn best_is_reckoned_with_the_true_work() {
+    let truth = Truth { work: BTreeMap::from([(JobId(1), Work(4_000_000))]), ..Truth::default() };
+    let (rates, fleet) = (TrueRates::new(truth, &[], 0), inventory(1));
+    let best = |job: &Job| rates.best_duration(job, &Makes::of(&fleet));
+    assert_eq!(best(&job(1, 1000, 10)), Some(Span::seconds(4)));
+    assert_eq!(best(&job(2, 1000, 10)), Some(Span::seconds(10)));
+    assert_eq!(rates.work(&Job { work: None, ..job(2, 1000, 0) }), None);
 }
 
 #[test]

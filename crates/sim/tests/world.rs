@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use fleet::{
     Action, Attempt, Body, Bytes, ClassId, DeviceGrant, DeviceIndex, Extent, Generation, Grant,
-    Job, JobId, Milli, MilliCores, NodeId, NodeSight, Observation, Order, Outcome, Placement, Rate,
-    Refusal, RunId, RunState, Span, StopCause, TaskIndex, Time,
+    Job, JobId, MilliCores, NodeId, NodeSight, Observation, Order, Outcome, Placement, Rate,
+    Refusal, RunId, RunState, Span, StopCause, TaskIndex, Time, Work,
 };
 use sim::world::{TrueRates, World};
 use sim::{Outage, OutageKind, Truth};
@@ -40,12 +40,25 @@ fn observations_are_full_again_on_a_schedule() {
 fn run_ends_when_its_true_rate_says_so() {
     let given = BTreeMap::from([("A100".to_owned(), Rate(500_000))]);
     let rates = BTreeMap::from([("job1".to_owned(), given)]);
-    let truth = Truth { rate_error: Milli(0), rates, ..Truth::default() };
+    let truth = Truth { rates, ..Truth::default() };
     let mut world = World::new(&inventory(1), TrueRates::new(truth, &[], 0), &[], 0);
     world.carry_out(&[start(&job(1, 1000, 10), 0, 0, 1)]).unwrap();
     world.observe().unwrap();
     world.wait(None).unwrap();
     assert_eq!(states(&world.observe().unwrap()), [(run(1, 0), RunState::Done(Time::seconds(20)))]);
+}
+
+#[test]
+fn run_ends_when_its_true_work_is_done_whatever_is_declared() {
+    let truth = Truth { work: BTreeMap::from([(JobId(1), Work(7_000_000))]), ..Truth::default() };
+    let mut world = World::new(&inventory(2), TrueRates::new(truth, &[], 0), &[], 0);
+    let orders = [start(&job(1, 1000, 10), 0, 0, 1), start(&job(2, 1000, 10), 0, 1, 1)];
+    world.carry_out(&orders).unwrap();
+    world.observe().unwrap();
+    assert_eq!(world.next_event(), Some(Time::seconds(7)));
+    world.wait(None).unwrap();
+    world.observe().unwrap();
+    assert_eq!(world.next_event(), Some(Time::seconds(10)), "another job is as it declares");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fleet::{Job, JobId, Span, TaskIndex, Tenant, Time};
+use fleet::{Job, JobId, Span, TaskIndex, Tenant, Time, Work};
 
 use super::measure::{Done, Measures, Story};
 use super::{mean, ratio};
@@ -71,8 +71,15 @@ impl Tallies {
         }
     }
 
-    /// Adds a job; `best` is how long a task of it could have taken, where it could have ended.
-    pub(super) fn add(&mut self, job: &Arc<Job>, best: Option<Span>, measures: &Measures) {
+    /// Adds a job; `truly` is the work of a task of it and how long that could have taken, where it
+    /// could have ended.
+    pub(super) fn add(
+        &mut self,
+        job: &Arc<Job>,
+        truly: (Option<Work>, Option<Span>),
+        measures: &Measures,
+    ) {
+        let (work, best) = truly;
         self.jobs += 1;
         self.tasks += u64::from(job.tasks);
         self.first_arrival = Some(self.first_arrival.map_or(job.arrival, |at| at.min(job.arrival)));
@@ -87,7 +94,7 @@ impl Tallies {
             if let Some(end) = story.done {
                 done += 1;
                 last_end = last_end.max(end.at);
-                self.add_done(job, best, story, end);
+                self.add_done(job, (work, best), story, end);
             }
         }
         if let never @ 1.. = u64::from(job.tasks).saturating_sub(started) {
@@ -107,9 +114,15 @@ impl Tallies {
         self.last_end = self.last_end.max(last_end);
     }
 
-    fn add_done(&mut self, job: &Job, best: Option<Span>, story: &Story, done: Done) {
+    fn add_done(
+        &mut self,
+        job: &Job,
+        (work, best): (Option<Work>, Option<Span>),
+        story: &Story,
+        done: Done,
+    ) {
         let taken = done.at.since(job.arrival).as_seconds();
-        let work = job.work.map_or(0.0, |work| work.0 as f64 / 1e6);
+        let work = work.map_or(0.0, |work| work.0 as f64 / 1e6);
         self.tasks_done += 1;
         self.work += work;
         if let Some(best) = best.filter(|best| !best.is_zero()) {

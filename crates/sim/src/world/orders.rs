@@ -36,7 +36,7 @@ impl World {
         let rate = self.rates.rate(job, way, class, &self.classes).ok_or(Refusal::Engine)?;
         station.free.take(grant);
         station.runs.insert(order.run);
-        let duration = job.work.and_then(|work| work.duration(rate));
+        let duration = self.rates.work(job).and_then(|work| work.duration(rate));
         let end = duration.map(|span| self.foresee(self.clock.after(span), Due::End(order.run)));
         let running = Running {
             node: placement.node,

@@ -1,12 +1,12 @@
-//! How fast jobs really run.
+//! How fast jobs really run, and how much they really have to do.
 //!
-//! A planner knows what is declared. The world runs jobs at these rates, and
-//! reports measure by them.
+//! A planner knows what is declared. The world runs jobs by this, and reports
+//! measure by it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fleet::{Alternative, ClassId, Classes, Job, JobId, Milli, Rate, Span};
+use fleet::{Alternative, ClassId, Classes, Job, JobId, Milli, Rate, Span, Work};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
@@ -66,11 +66,17 @@ impl TrueRates {
         Some(given.copied().unwrap_or_else(|| self.with_error(declared, job, model)))
     }
 
+    /// How much a task of `job` really has to do; `None` where it has no end.
+    #[must_use]
+    pub fn work(&self, job: &Job) -> Option<Work> {
+        self.truth.work.get(&job.id).copied().or(job.work)
+    }
+
     /// The shortest time that a task of `job` could really take on some node of this fleet if that
     /// were empty; `None` where it has no end or can run nowhere.
     #[must_use]
     pub fn best_duration(&self, job: &Job, makes: &Makes<'_>) -> Option<Span> {
-        let work = job.work?;
+        let work = self.work(job)?;
         let ways = job
             .alternatives
             .iter()
