@@ -3,6 +3,7 @@
 mod case;
 mod compare;
 mod explain;
+mod reading;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,8 @@ pub use case::{Arrivals, Case};
 pub use compare::Compare;
 
 pub use explain::{Course, Explain, Plan, Request};
+
+pub use reading::{JobLabel, Reading};
 
 /// Decides which work runs on which hardware, in fleets where no two machines are alike.
 #[derive(Debug, Parser)]
@@ -88,6 +91,8 @@ Examples:
   motley simulate --seeds 50 --rate-error 0.3
   motley simulate --fleet fleet.toml --jobs jobs.jsonl.gz --until 7d
   motley simulate --fleet nodes.csv --jobs pods.csv.gz --arrivals order --skip-bad
+  motley simulate --fleet fleet.toml --jobs log.swf.gz --task-cores 8
+  motley simulate --fleet fleet.toml --jobs jobs.csv --columns name=id,arrives=submit,cores=ncpus
   motley simulate --fleet nodes.csv --jobs pods.csv --mix last-month.csv --policy pack
   motley simulate --policy default --policy my.toml --json
   motley simulate --report report         then open report/report.html in a browser";

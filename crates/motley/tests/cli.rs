@@ -277,6 +277,69 @@ fn entries_that_were_left_out_are_named_with_their_file() {
     assert!(text.contains(&format!("Left out: 1 bad entry.\n  {jobs}, line 2")), "{text}");
 }
 
+#[test]
+fn columns_of_a_csv_are_mapped_and_a_wrong_map_is_a_usage_error() {
+    let (_folder, paths) = files(&[("f.toml", TWO_MODELS), ("j.csv", "id,cpus,t\na,2,5\n")]);
+    let given = ["simulate", "--fleet", &paths[0], "--jobs", &paths[1], "--policy", "default"];
+    let (status, _, error) = run(&given);
+    assert!(status == 1 && error.contains("`id`: is not a field of a job"), "{error}");
+    let mapped = |columns| run(&[&given[..], &["--columns", columns]].concat());
+    let (status, text, _) = mapped("name=id,cores=cpus,duration=t");
+    assert!(status == 0 && text.contains("Jobs: 1 (1 task)"), "{text}");
+    let (status, _, error) = mapped("nmae=id");
+    assert!(status == 2 && error.contains("did you mean \"name\"?"), "{error}");
+    let (status, _, error) = mapped("name=di");
+    assert!(status == 1 && error.contains("no column \"di\" to read as name"), "{error}");
+    let (status, _, error) = run(&["simulate", "--columns", "cores=cpus"]);
+    assert!(status == 2 && error.contains("--jobs"), "{error}");
+}
+
+#[test]
+fn a_log_is_split_and_labelled_as_asked() {
+    let log = "1 0 -1 60 16 -1 -1 16 -1 -1 1 -1 -1 -1 3 2 -1 -1\n";
+    let (_folder, paths) = files(&[("f.toml", TWO_MODELS), ("j.swf", log)]);
+    let given = ["simulate", "--fleet", &paths[0], "--jobs", &paths[1], "--policy", "default"];
+    let (status, _, error) = run(&given);
+    assert!(status == 1 && error.contains("no node has more than 8"), "{error}");
+    let split = [&given[..], &["--task-cores", "4", "--until", "2h"]].concat();
+    let (status, text, _) = run(&split);
+    assert!(status == 0 && text.contains("Jobs: 1 (4 tasks)"), "{text}");
+    let (_, done, _) = run(&[&split[..], &["--json"]].concat());
+    assert!(done.contains("\"tasks_done\": 4"), "{done}");
+    for label in ["queue", "partition"] {
+        let (_, waits, _) = run(&[&split[..], &["--job-labels", label, "--json"]].concat());
+        assert!(waits.contains("\"tasks_done\": 0"), "no node has the label {label}: {waits}");
+    }
+    let (status, _, error) = run(&[&given[..], &["--task-cores", "0"]].concat());
+    assert!(status == 2 && error.contains("1..=1000000"), "{error}");
+}
+
+#[test]
+fn a_declared_mix_may_be_a_csv_of_jobs_and_is_read_like_the_jobs() {
+    let csv = "id,cpus,t\na,2,5\n";
+    let (_folder, paths) = files(&[("f.toml", TWO_MODELS), ("j.csv", csv), ("m.csv", csv)]);
+    let given = ["simulate", "--fleet", &paths[0], "--jobs", &paths[1], "--mix", &paths[2]];
+    let (status, text, error) =
+        run(&[&given[..], &["--policy", "default", "--columns", "name=id,cores=cpus,duration=t"]]
+            .concat());
+    assert!(
+        status == 0 && text.contains("the mix is declared: that of the 1 jobs"),
+        "{text}{error}"
+    );
+}
+
+/// Files in a folder of their own, by name.
+fn files(files: &[(&str, &str)]) -> (tempfile::TempDir, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |(name, text): &(&str, &str)| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let paths = files.iter().map(write).collect();
+    (folder, paths)
+}
+
 const TWO_MODELS: &str = "format = 1\n[device.epyc]\nkind = \"cpu\"\n\
     [device.t4]\nkind = \"gpu\"\n[device.h100]\nkind = \"gpu\"\n\
     [[node]]\nname = \"first\"\ncpu = \"epyc\"\ncores = 8\nmemory = \"8GiB\"\ndevices = { t4 = 1 }\n\

@@ -2,11 +2,12 @@
 //!
 //! In comes text in one of a few formats, told apart by its first bytes and
 //! never by a file's name, gzip or not: Motley's own fleet file (TOML) and
-//! workload file (TOML or JSON lines), and the node and pod lists of the
-//! openb trace (CSV). Out goes an [`Inventory`] or a [`Workload`] that nothing
-//! later needs to check, or a [`ReadError`] with file, line, field, reason and
-//! what to do. Nothing is dropped in silence: bad entries stop the reading, or
-//! are counted where the caller wants to go on without them. `docs/files.md`
+//! workload file (TOML or JSON lines), a CSV of jobs, logs in the Standard
+//! Workload Format, and the node and pod lists of the openb trace (CSV). Out
+//! goes an [`Inventory`] or a [`Workload`] that nothing later needs to check,
+//! or a [`ReadError`] with file, line, field, reason and what to do. Nothing is
+//! dropped in silence: bad entries stop the reading, or are counted where the
+//! caller wants to go on without them. `docs/files.md`
 //! describes the formats.
 
 mod document;
@@ -15,6 +16,7 @@ mod error;
 mod fault;
 mod fleet_file;
 mod job_file;
+mod job_list;
 mod jobs;
 mod links;
 mod nodes;
@@ -23,6 +25,7 @@ mod openb;
 mod raw;
 mod source;
 mod switches;
+mod swf;
 mod workload_file;
 mod world_file;
 
@@ -31,6 +34,8 @@ use std::path::Path;
 
 pub use error::{BadLine, Limit, ReadError};
 pub use fault::Fault;
+pub use job_list::{ColumnFault, Mapping, MappingError};
+pub use swf::{SwfLabel, SwfOptions};
 
 use crate::workload::{Inventory, Workload};
 use error::{Within, Wrong};
@@ -47,6 +52,10 @@ pub struct Options {
     pub arrivals: Option<Arrivals>,
     /// Draws the streams of a workload file.
     pub seed: u64,
+    /// Which columns of a CSV of jobs are which fields; columns of the fields' own names need none.
+    pub columns: Vec<Mapping>,
+    /// How to read a log in the Standard Workload Format.
+    pub swf: SwfOptions,
 }
 
 /// When the pods of an openb list arrive.
@@ -122,7 +131,10 @@ pub fn inventory_from(
             let inventory = fleet_file::read(source.read_all()?, &mut notebook)?;
             return Ok(notebook.finish(inventory));
         }
-        Format::OpenbPods | Format::JsonLines => "give it as the jobs",
+        Format::JobList => {
+            "give it as the jobs; a node list has the columns sn,cpu_milli,memory_mib,gpu,model"
+        }
+        Format::OpenbPods | Format::JsonLines | Format::Swf => "give it as the jobs",
     };
     let wanted = "a fleet file or an openb node list";
     Err(ReadError::WrongKind { file: source.file, found: source.format.words(), wanted, advice })
@@ -139,13 +151,16 @@ pub fn workload_from(
     options: &Options,
 ) -> Result<Read<Workload>, ReadError> {
     let mut source = Source::detect(reader, file)?;
-    let mut notebook = Notebook::new(file, options.skip_bad);
-    if options.arrivals.is_some() && matches!(source.format, Format::JsonLines | Format::Toml) {
-        return Err(ReadError::ArrivalsGiven { file: source.file });
+    if !options.columns.is_empty() && source.format.is_csv() {
+        source.format = Format::JobList;
     }
+    check_options(options, &source)?;
+    let mut notebook = Notebook::new(file, options.skip_bad);
     let workload = match source.format {
         Format::OpenbPods => openb::read_pods(source, inventory, options.arrivals, &mut notebook)?,
+        Format::JobList => job_list::read(&mut source, inventory, &options.columns, &mut notebook)?,
         Format::JsonLines => workload_file::read_json_lines(&mut source, inventory, &mut notebook)?,
+        Format::Swf => swf::read(&mut source, inventory, &options.swf, &mut notebook)?,
         Format::Toml => {
             let bytes = source.read_all()?;
             workload_file::read_toml(bytes, inventory, options.seed, &mut notebook)?
@@ -157,6 +172,35 @@ pub fn workload_from(
         }
     };
     Ok(notebook.finish(workload))
+}
+
+/// Whether a file is a list of openb pods, of which the arrivals can be chosen.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn is_pod_list(path: &Path) -> Result<bool, ReadError> {
+    let source = Source::detect(open(path)?, &path.display().to_string())?;
+    Ok(source.format == Format::OpenbPods)
+}
+
+/// Refuses options that a file of this format would not be read by.
+fn check_options(options: &Options, source: &Source<'_>) -> Result<(), ReadError> {
+    let (file, format) = (source.file.clone(), source.format);
+    if options.arrivals.is_some() && !matches!(format, Format::OpenbNodes | Format::OpenbPods) {
+        return Err(ReadError::ArrivalsGiven { file });
+    }
+    let of_swf = "a log in the Standard Workload Format";
+    let idle = [
+        (!options.columns.is_empty(), Format::JobList, "a map of columns", "a CSV of jobs"),
+        (options.swf.task_cores.is_some(), Format::Swf, "the size of tasks", of_swf),
+        (!options.swf.labels.is_empty(), Format::Swf, "a choice of labels", of_swf),
+    ];
+    match idle.into_iter().find(|(is_given, only, ..)| *is_given && *only != format) {
+        Some((_, _, option, only)) => {
+            Err(ReadError::OptionIdle { file, option, only, found: format.words() })
+        }
+        None => Ok(()),
+    }
 }
 
 /// Refuses a format version other than 1, the only one so far.

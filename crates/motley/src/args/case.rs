@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use fleet::{Milli, Span};
 
+use super::Reading;
+
 /// Fleet, jobs, policies and chance.
 #[derive(Args, Clone, Debug)]
 pub struct Case {
@@ -12,7 +14,7 @@ pub struct Case {
     /// [default: the bundled fleet]
     #[arg(long, value_name = "FILE", requires = "jobs")]
     pub fleet: Option<PathBuf>,
-    /// Jobs: Motley's TOML or JSON lines, or a pod list as CSV; may be gzipped. Goes with --fleet
+    /// Jobs: Motley's TOML or JSON lines, a CSV, or a log (SWF); may be gzipped. Goes with --fleet
     /// [default: the bundled jobs]
     #[arg(long, value_name = "FILE", requires = "fleet")]
     pub jobs: Option<PathBuf>,
@@ -23,6 +25,9 @@ pub struct Case {
     /// When the pods of an openb list arrive [default: timed, where the list has times]
     #[arg(long, value_enum, requires = "jobs")]
     pub arrivals: Option<Arrivals>,
+    /// How jobs are read
+    #[command(flatten)]
+    pub reading: Reading,
     /// Policy to run under, by name or file; may be given more than once [default: default,
     /// round-robin, priority, fair-share]
     #[arg(long = "policy", value_name = "NAME|FILE")]

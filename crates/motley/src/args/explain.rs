@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use fleet::{Milli, Span};
 
-use super::Arrivals;
+use super::{Arrivals, Reading};
 use super::case::rate_error;
 
 /// Which job to explain.
@@ -39,6 +39,9 @@ Examples:
 /// How a simulation is run that is looked into.
 #[derive(Args, Clone, Debug)]
 pub struct Course {
+    /// How jobs are read
+    #[command(flatten)]
+    pub reading: Reading,
     /// Policy to run under, by name or file
     #[arg(long, value_name = "NAME|FILE", default_value = "default")]
     pub policy: String,

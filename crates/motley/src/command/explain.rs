@@ -91,7 +91,9 @@ pub(super) fn workload(
         Arrivals::Timed => read::Arrivals::Timed,
         Arrivals::Order => read::Arrivals::Order,
     });
-    let options = read::Options { skip_bad: course.skip_bad, arrivals, seed: course.seed };
+    let (skip_bad, seed) = (course.skip_bad, course.seed);
+    let options = read::Options { skip_bad, arrivals, seed, ..read::Options::default() };
+    let options = course.reading.options(options);
     let mut workload = take_in(path, read::workload(path, inventory, &options)?, remarks);
     if let Some(error) = course.rate_error {
         workload.truth.rate_error = error;

@@ -61,7 +61,7 @@ impl<'a> Study<'a> {
                     Arrivals::Timed => read::Arrivals::Timed,
                     Arrivals::Order => read::Arrivals::Order,
                 });
-                let options = read::Options { skip_bad: case.skip_bad, arrivals, seed };
+                let options = reading(case, arrivals, seed);
                 let read: Read<Workload> = read::workload(path, &self.inventory, &options)?;
                 // Every seed reads the same file: what was noticed is said once.
                 if seed == case.seed { self.input.take_in(path, read) } else { read.value }
@@ -149,6 +149,11 @@ fn fleet(case: &Case, seeds: u32) -> anyhow::Result<(Inventory, Input)> {
     Ok((inventory, input))
 }
 
+fn reading(case: &Case, arrivals: Option<read::Arrivals>, seed: u64) -> read::Options {
+    let skip_bad = case.skip_bad;
+    case.reading.options(read::Options { skip_bad, arrivals, seed, ..read::Options::default() })
+}
+
 /// What is declared to arrive: the first alternatives of the jobs of a file.
 fn declared(
     case: &Case,
@@ -157,9 +162,8 @@ fn declared(
 ) -> anyhow::Result<Option<Vec<MixShape>>> {
     let Some(path) = &case.mix else { return Ok(None) };
     // When the jobs of the mix came does not matter; only pod lists can leave it open.
-    let is_list = path.to_string_lossy().trim_end_matches(".gz").ends_with(".csv");
-    let arrivals = is_list.then_some(read::Arrivals::Order);
-    let options = read::Options { skip_bad: case.skip_bad, arrivals, seed: case.seed };
+    let is_list = case.reading.columns.is_empty() && read::is_pod_list(path)?;
+    let options = reading(case, is_list.then_some(read::Arrivals::Order), case.seed);
     let jobs = input.take_in(path, read::workload(path, inventory, &options)?).jobs;
     let shape = |job: &Arc<Job>| {
         let shape = job.alternatives.first()?.clone();

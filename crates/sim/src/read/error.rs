@@ -12,6 +12,8 @@ use std::io;
 use thiserror::Error;
 
 use super::fault::Fault;
+use super::job_list::ColumnFault;
+use super::raw::TEXT_BYTES_MAX;
 
 /// Why a file could not be read. `file` is its path, or what a test calls it.
 #[derive(Debug, Error)]
@@ -110,6 +112,27 @@ pub enum ReadError {
         file: String,
         /// The column that is missing.
         column: &'static str,
+    },
+    /// An option was given for a file of another format.
+    #[error("read {file}: {option} is for {only} only, and this is {found}; leave it out")]
+    OptionIdle {
+        /// The file.
+        file: String,
+        /// What was given.
+        option: &'static str,
+        /// What it is for.
+        only: &'static str,
+        /// What the file is.
+        found: &'static str,
+    },
+    /// Columns that cannot be mapped as asked.
+    #[error("read {file}, line 1")]
+    Columns {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        #[source]
+        fault: ColumnFault,
     },
     /// Arrivals were chosen for a file that states its own.
     #[error(
@@ -240,6 +263,15 @@ impl<T> Within for Result<T, Wrong> {
             wrong
         })
     }
+}
+
+/// The bytes of a cell of a table as text.
+pub(super) fn cell_text<'b>(bytes: &'b [u8], column: &str) -> Result<&'b str, Wrong> {
+    let (given, most) = (bytes.len(), TEXT_BYTES_MAX);
+    if given > most {
+        return Err(Wrong::at(column, Fault::TextLong { given, most }));
+    }
+    std::str::from_utf8(bytes).map_err(|_| Wrong::at(column, Fault::Encoding))
 }
 
 /// The text, cut where it is too long to be repeated in a message.

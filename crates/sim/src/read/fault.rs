@@ -1,7 +1,7 @@
 //! What can be wrong with one value, and what to do about it.
 
 use fleet::parse::ParseError;
-use fleet::{DeviceKind, Span};
+use fleet::{DeviceKind, MilliCores, Span};
 use thiserror::Error;
 
 /// What is wrong with one value, and what to do.
@@ -51,6 +51,14 @@ pub enum Fault {
     Shape {
         /// What the parser said.
         detail: String,
+    },
+    /// A text of a table that is longer than any name or number.
+    #[error("a text of {given} bytes; at most {most}")]
+    TextLong {
+        /// How long it is.
+        given: usize,
+        /// How long it may be.
+        most: usize,
     },
     /// Bytes that are not UTF-8.
     #[error("is not UTF-8 text; save the file in that encoding")]
@@ -183,5 +191,39 @@ pub enum Fault {
     ColumnUnknown {
         /// The columns there are.
         known: String,
+    },
+    /// A column of a job list that is no field of a job.
+    #[error("is not a field of a job; {advice}, or map the columns (--columns FIELD=COLUMN)")]
+    NoField {
+        /// What to do.
+        advice: String,
+    },
+    /// A quote that is not closed on its line.
+    #[error(
+        "has a quote that is not closed; a field ends on its line, and \"\" stands for a quote"
+    )]
+    QuoteOpen,
+    /// A line of a log that has not the fields of its format.
+    #[error("has {given} fields, but a line of the Standard Workload Format has 18")]
+    SwfFields {
+        /// How many it has.
+        given: usize,
+    },
+    /// A version of a log that this reader does not know.
+    #[error("is {given:?}, but this reader knows the Standard Workload Format up to version 2")]
+    SwfVersion {
+        /// What was given.
+        given: String,
+    },
+    /// A job that no node can hold.
+    #[error(
+        "asks for {cores} cores on one node, and no node has more than {most}; split such jobs \
+         into tasks (--task-cores N), or leave them out (--skip-bad)"
+    )]
+    TooWide {
+        /// How many it asks for.
+        cores: u64,
+        /// The cores of the largest node.
+        most: MilliCores,
     },
 }

@@ -28,20 +28,20 @@ const TENANT: &str = "default";
 const CORES_MAX: MilliCores = MilliCores(1_000_000_000);
 
 /// `[[job]]`, or one JSON line.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JobText {
-    name: Option<Raw>,
-    tenant: Option<Raw>,
-    priority: Option<Raw>,
-    arrives: Option<Raw>,
-    tasks: Option<Raw>,
-    gang: Option<Raw>,
-    tasks_per_node: Option<Raw>,
-    switches: Option<Raw>,
-    work: Option<Raw>,
-    deadline: Option<Raw>,
-    alternative: Option<Vec<Strict<AlternativeText>>>,
+    pub(super) name: Option<Raw>,
+    pub(super) tenant: Option<Raw>,
+    pub(super) priority: Option<Raw>,
+    pub(super) arrives: Option<Raw>,
+    pub(super) tasks: Option<Raw>,
+    pub(super) gang: Option<Raw>,
+    pub(super) tasks_per_node: Option<Raw>,
+    pub(super) switches: Option<Raw>,
+    pub(super) work: Option<Raw>,
+    pub(super) deadline: Option<Raw>,
+    pub(super) alternative: Option<Vec<Strict<AlternativeText>>>,
 }
 
 /// `[[stream]]`: a job without `arrives`, and how its copies arrive.
@@ -65,36 +65,36 @@ pub(super) struct StreamText {
 }
 
 /// `[[job.alternative]]`.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AlternativeText {
-    cores: Option<Raw>,
-    memory: Option<Raw>,
-    device: Option<Strict<DeviceRequestText>>,
-    labels: Option<Table<Raw>>,
-    rates: Option<Table<Raw>>,
-    communication: Option<Strict<CommunicationText>>,
+pub(super) struct AlternativeText {
+    pub(super) cores: Option<Raw>,
+    pub(super) memory: Option<Raw>,
+    pub(super) device: Option<Strict<DeviceRequestText>>,
+    pub(super) labels: Option<Table<Raw>>,
+    pub(super) rates: Option<Table<Raw>>,
+    pub(super) communication: Option<Strict<CommunicationText>>,
 }
 
 /// `communication = { … }`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct CommunicationText {
+pub(super) struct CommunicationText {
     pattern: Option<Raw>,
     bytes: Option<Raw>,
 }
 
 /// `device = { … }`.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct DeviceRequestText {
-    kind: Option<Raw>,
-    count: Option<Raw>,
-    share: Option<Raw>,
-    memory: Option<Raw>,
-    models: Option<Vec<Raw>>,
-    compute_units: Option<Raw>,
-    capability: Option<Raw>,
+pub(super) struct DeviceRequestText {
+    pub(super) kind: Option<Raw>,
+    pub(super) count: Option<Raw>,
+    pub(super) share: Option<Raw>,
+    pub(super) memory: Option<Raw>,
+    pub(super) models: Option<Vec<Raw>>,
+    pub(super) compute_units: Option<Raw>,
+    pub(super) capability: Option<Raw>,
 }
 
 /// Everything about a job but its id, its arrival and its deadline as a moment.
@@ -105,6 +105,8 @@ pub(super) struct Template {
     pub(super) tasks: u32,
     pub(super) gang: Option<Gang>,
     pub(super) work: Option<Work>,
+    /// What a task really has to do, where that is not what is declared.
+    pub(super) true_work: Option<Work>,
     pub(super) deadline: Option<Span>,
     pub(super) alternatives: Vec<Alternative>,
 }
@@ -201,6 +203,7 @@ fn template(text: &JobText) -> Result<Template, Wrong> {
         tasks: tasks.transpose()?.unwrap_or(1),
         gang: gang(text)?,
         work,
+        true_work: None,
         deadline,
         alternatives: alternatives(text.alternative.as_deref()).within("alternative")?,
     })

@@ -4,7 +4,7 @@
 //! arrivals of streams, and in the end gives ids by arrival, then by place in
 //! the file.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fleet::{Alternative, Job, JobId, Span, Tenant, Time, Work};
@@ -15,15 +15,16 @@ use super::fault::Fault;
 use super::job_file::{Arriving, Template};
 use super::notebook::Notebook;
 use super::raw::SPAN_MAX;
-use crate::workload::Inventory;
+use crate::workload::{Inventory, Truth, Workload};
 
 /// The most jobs.
 pub(super) const JOBS_MAX: u64 = 10_000_000;
 
-/// Jobs so far, with no ids yet.
+/// Jobs so far. Until all are there, the id of each is its place.
 #[derive(Default)]
 pub(super) struct Jobs {
     jobs: Vec<Job>,
+    true_work: BTreeMap<JobId, Work>,
     shapes: BTreeSet<Arc<Vec<Alternative>>>,
     tenants: BTreeSet<Arc<str>>,
     streams: BTreeSet<String>,
@@ -38,6 +39,9 @@ impl Jobs {
     /// Adds one job.
     pub(super) fn add(&mut self, template: Template, arrival: Time) {
         let (work, deadline) = (template.work, template.deadline);
+        if let Some(work) = template.true_work {
+            self.true_work.insert(JobId(self.len()), work);
+        }
         let make = self.make(template);
         self.arrive(&make, arrival, work, deadline);
     }
@@ -109,22 +113,31 @@ impl Jobs {
     }
 
     fn arrive(&mut self, make: &Job, arrival: Time, work: Option<Work>, within: Option<Span>) {
-        let deadline = within.map(|span| arrival.after(span));
-        self.jobs.push(Job { arrival, work, deadline, ..make.clone() });
+        let (id, deadline) = (JobId(self.len()), within.map(|span| arrival.after(span)));
+        self.jobs.push(Job { id, arrival, work, deadline, ..make.clone() });
     }
 
-    /// The jobs with their ids. Notes the models that jobs name and no node has.
+    /// The jobs with their ids, and their true work. Notes the models that jobs name and no node
+    /// has.
     pub(super) fn finish(
         mut self,
         inventory: &Inventory,
         notebook: &mut Notebook,
-    ) -> Result<Vec<Arc<Job>>, ReadError> {
+    ) -> Result<Workload, ReadError> {
         if self.jobs.is_empty() {
             return Err(notebook.empty("job"));
         }
         self.note_absent_models(inventory, notebook);
         self.jobs.sort_by_key(|job| job.arrival);
-        Ok((0..).zip(self.jobs).map(|(id, job)| Arc::new(Job { id: JobId(id), ..job })).collect())
+        let mut truth = Truth::default();
+        let mut jobs = Vec::with_capacity(self.jobs.len());
+        for (id, job) in (0..).map(JobId).zip(self.jobs) {
+            if let Some(work) = self.true_work.get(&job.id) {
+                truth.work.insert(id, *work);
+            }
+            jobs.push(Arc::new(Job { id, ..job }));
+        }
+        Ok(Workload { jobs, truth, outages: Vec::new() })
     }
 
     fn note_absent_models(&self, inventory: &Inventory, notebook: &mut Notebook) {

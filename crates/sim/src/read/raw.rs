@@ -19,7 +19,7 @@ use super::error::{Within, Wrong, shorten};
 use super::fault::Fault;
 
 /// The longest text of one value; names and units are shorter.
-const TEXT_BYTES_MAX: usize = 4096;
+pub(super) const TEXT_BYTES_MAX: usize = 4096;
 /// The longest span and the latest moment: a hundred years, so that sums of them stay far from
 /// the end of time.
 pub(super) const SPAN_MAX: Span = Span::seconds(36_500 * 86_400);

@@ -29,8 +29,12 @@ pub(super) enum Format {
     OpenbNodes,
     /// A list of openb pods.
     OpenbPods,
+    /// A table of jobs whose header names Motley's own fields, or columns to be mapped to them.
+    JobList,
     /// One JSON object a line.
     JsonLines,
+    /// The Standard Workload Format.
+    Swf,
     /// Everything else.
     Toml,
 }
@@ -124,15 +128,25 @@ pub(super) fn failure(file: String, gzip: bool, source: io::Error) -> ReadError 
 
 impl Format {
     fn of(head: &[u8]) -> Self {
+        let first = head.trim_ascii_start().split(|byte| *byte == b'\n').next().unwrap_or_default();
         if head.starts_with(b"sn,") {
             Self::OpenbNodes
-        } else if head.starts_with(b"name,") {
+        } else if head.starts_with(b"name,") && names_openb(first) {
             Self::OpenbPods
-        } else if head.trim_ascii_start().starts_with(b"{") {
+        } else if first.starts_with(b"{") {
             Self::JsonLines
+        } else if first.starts_with(b";") || is_of_numbers(first) {
+            Self::Swf
+        } else if is_header(first) {
+            Self::JobList
         } else {
             Self::Toml
         }
+    }
+
+    /// Whether it is a table whose first line names the columns.
+    pub(super) fn is_csv(self) -> bool {
+        matches!(self, Self::OpenbNodes | Self::OpenbPods | Self::JobList)
     }
 
     /// The name for messages.
@@ -140,10 +154,36 @@ impl Format {
         match self {
             Self::OpenbNodes => "an openb node list",
             Self::OpenbPods => "an openb pod list",
+            Self::JobList => "a CSV of jobs",
             Self::JsonLines => "JSON lines",
+            Self::Swf => "a log in the Standard Workload Format",
             Self::Toml => "TOML",
         }
     }
+}
+
+/// Whether a header has a column that only pod lists of openb have.
+fn names_openb(header: &[u8]) -> bool {
+    const COLUMNS: [&[u8]; 6] =
+        [b"cpu_milli", b"memory_mib", b"num_gpu", b"gpu_milli", b"gpu_spec", b"pod_phase"];
+    let mut columns = header.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+    columns.any(|column| COLUMNS.contains(&column))
+}
+
+/// Whether a line is two numbers or more with space between, which no other format begins with.
+fn is_of_numbers(line: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).peekable();
+    words.by_ref().take_while(|word| word.iter().all(is_part)).count() >= 2
+        && words.peek().is_none()
+}
+
+/// Whether a line may be the header of a table, and nothing that TOML begins with.
+fn is_header(line: &[u8]) -> bool {
+    line.contains(&b',')
+        && !line.contains(&b'=')
+        && !line.starts_with(b"#")
+        && !line.starts_with(b"[")
 }
 
 /// A reader that fails at a line or a total that is too long.

@@ -3,9 +3,6 @@
 //! TOML is held whole; JSON lines are read one by one. Jobs come first, in the
 //! order of the file, then streams; the world is looked at last.
 
-use std::sync::Arc;
-
-use fleet::Job;
 use serde::Deserialize;
 
 use super::document::{Document, decode};
@@ -53,18 +50,18 @@ pub(super) fn read_toml(
             notebook.skip(bad)?;
         }
     }
-    let jobs = jobs.finish(inventory, notebook)?;
-    let Some(entry) = document.section("world") else { return Ok(without_world(jobs)) };
+    let workload = jobs.finish(inventory, notebook)?;
+    let Some(entry) = document.section("world") else { return Ok(workload) };
     match entry.read::<WorldText>() {
         Ok(text) => {
             let bad = |wrong| notebook.skip(entry.locate(wrong));
-            let (truth, outages) = world(&text, &jobs, inventory, bad)?;
+            let (truth, outages) = world(&text, &workload.jobs, inventory, bad)?;
             note_absent_models(&truth, inventory, notebook);
-            Ok(Workload { jobs, truth, outages })
+            Ok(Workload { jobs: workload.jobs, truth, outages })
         }
         Err(bad) => {
             notebook.skip(bad)?;
-            Ok(without_world(jobs))
+            Ok(workload)
         }
     }
 }
@@ -109,20 +106,16 @@ pub(super) fn read_json_lines(
         }
         is_first = false;
     }
-    let jobs = jobs.finish(inventory, notebook)?;
-    let Some((text, line)) = told else { return Ok(without_world(jobs)) };
+    let workload = jobs.finish(inventory, notebook)?;
+    let Some((text, line)) = told else { return Ok(workload) };
     let bad = |wrong: Wrong| notebook.skip(wrong.inside("world").on_line(line));
-    let (truth, outages) = world(&text, &jobs, inventory, bad)?;
+    let (truth, outages) = world(&text, &workload.jobs, inventory, bad)?;
     note_absent_models(&truth, inventory, notebook);
-    Ok(Workload { jobs, truth, outages })
+    Ok(Workload { jobs: workload.jobs, truth, outages })
 }
 
 fn too_many(line: u64, notebook: &Notebook) -> ReadError {
     notebook.too_many(line, "jobs", JOBS_MAX)
-}
-
-fn without_world(jobs: Vec<Arc<Job>>) -> Workload {
-    Workload { jobs, ..Workload::default() }
 }
 
 /// One JSON line.

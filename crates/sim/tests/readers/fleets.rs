@@ -307,8 +307,9 @@ fn a_wrong_file_is_refused_as_a_whole() {
         ),
         (
             "id,cpus\n1,2",
-            "read fleet, line 1: key with no value, expected `=` (in a file read as TOML)",
+            "read fleet: it is a CSV of jobs, but a fleet file or an openb node list is needed here; give it as the jobs; a node list has the columns sn,cpu_milli,memory_mib,gpu,model",
         ),
+        ("id cpus", "read fleet, line 1: key with no value, expected `=` (in a file read as TOML)"),
         (
             "{\"name\": 1}",
             "read fleet: it is JSON lines, but a fleet file or an openb node list is needed here; give it as the jobs",

@@ -15,4 +15,8 @@ mod sizes;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod swf;
+#[cfg(test)]
+mod job_list;
+#[cfg(test)]
 mod wrong_jobs;

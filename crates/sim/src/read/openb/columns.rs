@@ -1,6 +1,6 @@
 //! Rows of a CSV file whose header names the columns.
 
-use super::super::error::{BadLine, ReadError, Within, Wrong, list, shorten};
+use super::super::error::{BadLine, ReadError, Within, Wrong, cell_text, list, shorten};
 use super::super::fault::Fault;
 use super::super::notebook::Notebook;
 use super::super::source::{Bounded, Source, failure};
@@ -107,7 +107,7 @@ impl Row<'_> {
     pub(super) fn text(&self, column: &str) -> Result<&str, Wrong> {
         let index = self.columns.iter().position(|known| known == column);
         let bytes = index.and_then(|index| self.record.get(index)).unwrap_or_default();
-        std::str::from_utf8(bytes).map_err(|_| Wrong::at(column, Fault::Encoding))
+        cell_text(bytes, column)
     }
 
     /// The whole number of a column, at most `most`.

@@ -68,7 +68,7 @@ pub(in super::super) fn read_pods(
         }
     }
     tally.note(notebook);
-    Ok(Workload { jobs: jobs.finish(inventory, notebook)?, ..Workload::default() })
+    jobs.finish(inventory, notebook)
 }
 
 fn choose_arrivals(
@@ -120,6 +120,7 @@ fn read_row(
         tasks: 1,
         gang: None,
         work,
+        true_work: None,
         deadline: None,
         alternatives,
     };
