@@ -112,6 +112,14 @@ pub enum WordFault {
     /// A constraint on devices where none are asked for.
     #[error("needs a device in the same alternative, like gpu=1")]
     WithoutDevice,
+    /// More than a sketch may have.
+    #[error("more than {most} {what}")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many there may be.
+        most: u64,
+    },
     /// A share of several devices.
     #[error("a share is of one device")]
     ShareOfSeveral,

@@ -194,6 +194,9 @@ pub enum SnapshotError {
     /// A node, or a device of it, is of a class that is not in the table.
     #[error("node {0} is of a device class that is not in the table")]
     NodeClass(NodeId),
+    /// All nodes together have more than a total can hold.
+    #[error("with node {0}, the fleet's cores or memory pass the largest number there is")]
+    Total(NodeId),
     /// A job waits twice.
     #[error("job {0} is given twice")]
     JobTwice(JobId),
@@ -221,6 +224,7 @@ impl Snapshot {
         for (position, (node, up)) in nodes.into_iter().enumerate() {
             entries.push(node_entry(position, node, up, &classes)?);
         }
+        check_total(&entries)?;
         let runs = index_runs(runs)?;
         let mut tenants: BTreeMap<Tenant, Amounts> = BTreeMap::new();
         for (id, run) in &runs {
@@ -323,6 +327,16 @@ fn index_backlog(backlog: Vec<Waiting>) -> Result<BTreeMap<JobId, Arc<Waiting>>,
         }
     }
     Ok(by_id)
+}
+
+/// Refuses nodes whose sums overflow, those that are down included: they may come up.
+fn check_total(entries: &[NodeEntry]) -> Result<(), SnapshotError> {
+    let (mut cores, mut memory) = (0_u64, 0_u64);
+    for NodeEntry { node, .. } in entries {
+        let sums = cores.checked_add(node.cores.0).zip(memory.checked_add(node.memory.0));
+        (cores, memory) = sums.ok_or(SnapshotError::Total(node.id))?;
+    }
+    Ok(())
 }
 
 fn totals(entries: &[NodeEntry]) -> (Amounts, Amounts) {

@@ -3,6 +3,7 @@
 //! Readers take the words they know; [`Line::finish`] refuses what is left, so
 //! that no word is ever ignored.
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use super::{SketchError, WordFault};
@@ -99,11 +100,12 @@ impl<'a> Line<'a> {
     ) -> Result<Vec<(&'a str, &'a str)>, SketchError> {
         let split = |word: &'a str| word.strip_prefix(prefix)?.strip_prefix('.')?.split_once('=');
         let mut found: Vec<(&str, &str)> = Vec::new();
+        let mut keys = BTreeSet::new();
         for (key, value) in self.words.iter().filter_map(|word| split(word)) {
             if key.is_empty() || value.is_empty() {
                 return Err(self.fault(prefix, WordFault::Missing { what: "the key or value" }));
             }
-            if found.iter().any(|(other, _)| *other == key) {
+            if !keys.insert(key) {
                 return Err(self.fault(key, WordFault::Twice));
             }
             found.push((key, value));

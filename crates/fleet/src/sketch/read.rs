@@ -21,6 +21,12 @@ use crate::snapshot::{Mix, MixShape, Parts, Snapshot, Waiting};
 use crate::topology::{Link, Topology};
 use crate::units::{Bandwidth, Span, Time};
 
+/// The most nodes, classes, and devices of one node: more than anybody writes down, and little
+/// enough that one short line cannot ask for all the memory there is.
+const NODES_MAX: usize = 100_000;
+const CLASSES_MAX: usize = 10_000;
+const DEVICES_MAX: usize = 1024;
+
 /// Reads a sketch.
 pub(super) fn parts(text: &str) -> Result<Parts, SketchError> {
     let mut sketch = Sketch::default();
@@ -94,6 +100,9 @@ impl Sketch {
         if self.parts.classes.find(model).is_some() {
             return Err(line.fault(model, WordFault::Twice));
         }
+        if self.parts.classes.0.len() == CLASSES_MAX {
+            return Err(line.fault(model, too_many("classes", CLASSES_MAX)));
+        }
         let kind = line.name("the kind")?;
         let fault = WordFault::Malformed { what: "a kind of device", example: "cpu or gpu" };
         let kind = DeviceKind::from_name(kind).ok_or_else(|| line.fault(kind, fault))?;
@@ -135,7 +144,11 @@ impl Sketch {
             attachment: attachment(line)?,
         };
         let up = !line.flag("down");
-        let names = match line.times() {
+        let times = line.times();
+        if times.map_or(1, |times| times as usize) > NODES_MAX - self.parts.nodes.len() {
+            return Err(line.fault(name, too_many("nodes", NODES_MAX)));
+        }
+        let names = match times {
             Some(times) => (0..times).map(|index| format!("{name}-{index}")).collect(),
             None => vec![name.to_owned()],
         };
@@ -175,6 +188,9 @@ impl Sketch {
                 let fault = WordFault::Malformed { what: "a device", example: "dev=a100*2" };
                 return Err(line.fault(model, fault));
             }
+            if usize::from(count) > DEVICES_MAX - devices.len() {
+                return Err(line.fault(word, too_many("devices of a node", DEVICES_MAX)));
+            }
             devices.extend((0..count).map(|_| class));
         }
         Ok(devices)
@@ -206,7 +222,7 @@ impl Sketch {
             deadline: moment(line, "deadline")?,
             alternatives: Arc::new(vec![alternative(line, &self.parts.classes)?]),
         };
-        *self.mix.entry(job.alternatives[0].clone()).or_default() += u64::from(tasks);
+        self.mix_in(line, &job.alternatives[0], tasks.into())?;
         let (started, again) = (BTreeSet::new(), BTreeMap::new());
         self.jobs.push(Sketched { job, line: line.position(), started, again });
         Ok(())
@@ -261,7 +277,19 @@ impl Sketch {
         let word = line.name("the count")?;
         let count: u64 = line.whole(word)?;
         let shape = alternative(line, &self.parts.classes)?;
-        *self.mix.entry(shape).or_default() += count;
+        self.mix_in(line, &shape, count)
+    }
+
+    fn mix_in(
+        &mut self,
+        line: &Line<'_>,
+        shape: &Alternative,
+        count: u64,
+    ) -> Result<(), SketchError> {
+        let counted = self.mix.entry(shape.clone()).or_default();
+        let total = counted.checked_add(count);
+        let fault = WordFault::TooMany { what: "tasks of one shape in the mix", most: u64::MAX };
+        *counted = total.ok_or_else(|| line.fault(line.item(), fault))?;
         Ok(())
     }
 
@@ -401,6 +429,8 @@ fn topology(line: &mut Line<'_>) -> Result<Option<Arc<Topology>>, SketchError> {
     }
     links.sort_unstable();
     Ok(Some(Arc::new(Topology { links, host })))
+fn too_many(what: &'static str, most: usize) -> WordFault {
+    WordFault::TooMany { what, most: most as u64 }
 }
 
 fn power(line: &mut Line<'_>) -> Result<Power, SketchError> {

@@ -329,3 +329,21 @@ fn placements_of_what_is_not_there_are_refused() {
         assert!(placement(&fleet, text).is_err(), "{text}");
     }
 }
+
+#[test]
+fn what_would_take_all_memory_or_overflow_is_refused() {
+    let huge = "class c cpu\nnode n cores=18446744073709551 mem=1Gi cpu=c";
+    for (text, expected) in [
+        ("class c cpu\nnode n cores=1 mem=1 x4000000000", "more than 100000 nodes"),
+        ("class c cpu\nclass g gpu\nnode n cores=1 mem=1 dev=g*1024,g", "more than 1024 devices"),
+        ("mix 18446744073709551615 cores=1\nmix 1 cores=1", "tasks of one shape in the mix"),
+        ("mix 18446744073709551615 cores=1\njob j cores=1", "tasks of one shape in the mix"),
+    ] {
+        let given = refusal(text);
+        assert!(given.contains(expected), "{given}");
+    }
+    for two in [format!("{huge} x2"), format!("{huge}\nnode m cores=1000 mem=1 down")] {
+        let error = snapshot(&two).unwrap_err();
+        assert_eq!(error, SketchError::Parts(SnapshotError::Total(NodeId(1))));
+    }
+}
