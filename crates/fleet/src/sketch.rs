@@ -40,6 +40,7 @@
 mod line;
 mod read;
 mod alternative;
+mod wiring;
 mod write;
 
 use thiserror::Error;

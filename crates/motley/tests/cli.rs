@@ -328,18 +328,6 @@ fn a_declared_mix_may_be_a_csv_of_jobs_and_is_read_like_the_jobs() {
     );
 }
 
-/// Files in a folder of their own, by name.
-fn files(files: &[(&str, &str)]) -> (tempfile::TempDir, Vec<String>) {
-    let folder = tempfile::tempdir().unwrap();
-    let write = |(name, text): &(&str, &str)| {
-        let path = folder.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        path.to_str().unwrap().to_owned()
-    };
-    let paths = files.iter().map(write).collect();
-    (folder, paths)
-}
-
 const TWO_MODELS: &str = "format = 1\n[device.epyc]\nkind = \"cpu\"\n\
     [device.t4]\nkind = \"gpu\"\n[device.h100]\nkind = \"gpu\"\n\
     [[node]]\nname = \"first\"\ncpu = \"epyc\"\ncores = 8\nmemory = \"8GiB\"\ndevices = { t4 = 1 }\n\

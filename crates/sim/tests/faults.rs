@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use controller::policy_file::{SHIPPED, shipped};
 use fleet::{
-    Alternative, Bytes, ClassId, Classes, DeviceClass, DeviceKind, DeviceRequest, Job, JobId,
-    Milli, MilliCores, Milliwatts, Node, NodeId, Power, Rate, Reason, Request, ShareRule, Span,
-    Tenant, Time, Work,
+    Alternative, Attachment, Bandwidth, Bytes, ClassId, Classes, Communication, DeviceClass,
+    DeviceIndex, DeviceKind, DeviceRequest, Job, JobId, Link, Milli, MilliCores, Milliwatts, Node,
+    NodeId, Pattern, Power, Rate, Reason, Request, ShareRule, Span, Tenant, Time, Topology, Uplink,
+    Work,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -122,13 +123,20 @@ fn assert_all_that_can_run_runs(
     let waiting: BTreeMap<JobId, &Reason> =
         outcome.waiting.iter().map(|waiting| (waiting.job, &*waiting.reason)).collect();
     for job in &workload.jobs {
-        let could_run = fleet.nodes.iter().any(|node| could_run(job, node, &fleet.classes));
+        let could_run = match job.gang {
+            None => fleet.nodes.iter().any(|node| could_run(job, node, &fleet.classes)),
+            Some(_) => could_gather(job, fleet),
+        };
         let left = not_done(workload, outcome, |id| id == job.id);
         if could_run && !has_services {
             assert_eq!(left, 0, "job {} is not done; repeat with `{repeat}`", job.id);
         }
         let reason = waiting.get(&job.id);
-        let is_told = matches!(reason, None | Some(Reason::NoRoom(_)));
+        let is_told = match reason {
+            None | Some(Reason::NoRoom(_)) => true,
+            Some(Reason::Gang(_)) => job.gang.is_some(),
+            Some(_) => false,
+        };
         assert!(is_told, "job {} waits for {reason:?}; repeat with `{repeat}`", job.id);
         if !could_run {
             assert!(reason.is_some(), "job {} is not explained; repeat with `{repeat}`", job.id);
@@ -155,6 +163,41 @@ fn could_run(job: &Job, node: &Node, classes: &Classes) -> bool {
         has_labels && has_devices && request.cores <= node.cores && request.memory <= node.memory
     };
     job.alternatives.iter().any(fits)
+}
+
+/// Whether all tasks of the gang could run at the same time, in one way, if everything were empty.
+fn could_gather(job: &Job, fleet: &Inventory) -> bool {
+    let classes = &fleet.classes;
+    let on_node = |way: &Alternative, class: ClassId, node: &Node| -> u64 {
+        let one_way = Job { alternatives: Arc::new(vec![way.clone()]), ..job.clone() };
+        if !could_run(&one_way, node, classes) || way.rate(&classes.get(class).model).is_none() {
+            return 0;
+        }
+        let request = &way.request;
+        let by = |has: u64, asks: u64| has.checked_div(asks).unwrap_or(u64::MAX);
+        let rest = by(node.cores.0, request.cores.0).min(by(node.memory.0, request.memory.0));
+        let Some(asked) = &request.devices else {
+            return if node.cpu == class { rest } else { 0 };
+        };
+        let model = classes.get(class);
+        if !asked.accepts(model) || (asked.share < Milli::WHOLE && model.share != ShareRule::Milli)
+        {
+            return 0;
+        }
+        let devices = node.devices.iter().filter(|other| **other == class).count() as u64;
+        let on_one = by(1000, asked.share.0.into()).min(by(model.memory.0, asked.memory.0));
+        let on_all = match asked.share == Milli::WHOLE {
+            true => devices / u64::from(asked.count),
+            false => devices * on_one,
+        };
+        rest.min(on_all)
+    };
+    job.alternatives.iter().any(|way| {
+        classes.iter().any(|(class, _)| {
+            let tasks = fleet.nodes.iter().map(|node| on_node(way, class, node));
+            tasks.fold(0, u64::saturating_add) >= u64::from(job.tasks)
+        })
+    })
 }
 
 /// Dice for generators.
@@ -210,10 +253,34 @@ fn random_fleet(dice: &mut Dice) -> Inventory {
             labels: BTreeMap::from([("zone".to_owned(), (*dice.pick(&ZONES)).to_owned())]),
             power: Power { idle: Milliwatts(100_000), busy: Milliwatts(200_000) },
             socket: MilliCores::ZERO,
+            topology: dice.one_in(3).then(|| Arc::new(random_topology(dice))),
+            attachment: dice.one_in(2).then(|| Arc::new(random_attachment(dice))),
         }
     });
     let nodes = nodes.collect();
     Inventory { classes: Classes(MODELS.iter().map(class).collect()), nodes }
+}
+
+/// Links between the first devices; the node may have fewer.
+fn random_topology(dice: &mut Dice) -> Topology {
+    let giga = |dice: &mut Dice| Bandwidth(1_000_000_000 * dice.amount(1, 50));
+    let link = |other| Link { ends: (DeviceIndex(0), DeviceIndex(other)), bandwidth: giga(dice) };
+    let links = (1..3).map(link).collect();
+    Topology { links, host: giga(dice) }
+}
+
+/// Under one of two switches.
+fn random_attachment(dice: &mut Dice) -> Attachment {
+    let giga = |dice: &mut Dice| {
+        let bandwidth = Bandwidth(1_000_000_000 * dice.amount(1, 10));
+        (!dice.one_in(3)).then_some(bandwidth)
+    };
+    let (switch, bandwidth) = match dice.one_in(2) {
+        true => ("left", Some(Bandwidth(5_000_000_000))),
+        false => ("right", None),
+    };
+    let switches = vec![Uplink { switch: switch.to_owned(), bandwidth }];
+    Attachment { interface: giga(dice), switches }
 }
 
 fn random_workload(dice: &mut Dice) -> Workload {
@@ -228,6 +295,7 @@ fn random_workload(dice: &mut Dice) -> Workload {
                 priority: *dice.pick(&[-1, 0, 1]),
                 arrival: Time::seconds(dice.amount(0, 89)),
                 tasks: dice.within(1, 4),
+                gang: dice.one_in(4).then(fleet::Gang::default),
                 work: (!is_service).then(|| Work(1_000_000 * dice.amount(1, 40))),
                 deadline: dice.one_in(3).then(|| Time::seconds(dice.amount(10, 300))),
                 alternatives: Arc::new((0..dice.within(1, 2)).map(|_| random_way(dice)).collect()),
@@ -235,7 +303,7 @@ fn random_workload(dice: &mut Dice) -> Workload {
         })
         .collect();
     jobs.sort_by_key(|job| (job.arrival, job.id));
-    let truth = Truth { rate_error: Milli(300), ..Truth::default() };
+    let truth = Truth { rate_error: Milli(300), rates: BTreeMap::new(), ..Truth::default() };
     Workload { jobs: jobs.into_iter().map(Arc::new).collect(), truth, outages: Vec::new() }
 }
 
@@ -270,7 +338,11 @@ fn random_way(dice: &mut Dice) -> Alternative {
         memory: Bytes(GIB * dice.amount(1, 8)),
         devices,
     };
-    Alternative { request, labels, rates }
+    let communication = dice.one_in(3).then(|| Communication {
+        pattern: *dice.pick(&Pattern::ALL),
+        bytes: Bytes(1_000_000 * dice.amount(1, 500)),
+    });
+    Alternative { request, labels, rates, communication }
 }
 
 /// Some jobs, each cancelled at its arrival or later. A job that has not arrived is not cancelled.

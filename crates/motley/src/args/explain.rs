@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use fleet::{Milli, Span};
 
-use super::{Arrivals, Reading};
 use super::case::rate_error;
+use super::{Arrivals, Reading};
 
 /// Which job to explain.
 #[derive(Args, Clone, Debug)]

@@ -124,6 +124,7 @@ fn job_text(row: &Row<'_>) -> Result<JobText, Wrong> {
         device: device_text(row)?.map(Strict),
         labels: table(row, LABEL)?,
         rates: table(row, RATE)?,
+        communication: None,
     };
     Ok(JobText {
         name: row.text("name")?,
@@ -133,6 +134,9 @@ fn job_text(row: &Row<'_>) -> Result<JobText, Wrong> {
         tasks: row.raw("tasks")?,
         work,
         deadline: row.with_unit("deadline", "s")?,
+        gang: None,
+        tasks_per_node: None,
+        switches: None,
         alternative: Some(vec![Strict(way)]),
     })
 }

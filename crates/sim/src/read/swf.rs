@@ -13,7 +13,7 @@ mod tally;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fleet::{Alternative, Bytes, MilliCores, Request, Span, Time, Work};
+use fleet::{Alternative, Bytes, Gang, MilliCores, Request, Span, Time, Work};
 
 use super::error::{ReadError, Wrong};
 use super::fault::Fault;
@@ -155,10 +155,17 @@ impl Log<'_> {
             tenant,
             priority: 0,
             tasks,
+            // Processors of one job of a log work together.
+            gang: (tasks > 1).then(Gang::default),
             work: Some(work),
             true_work: Some(Work(truly.0)).filter(|truly| *truly != work),
             deadline: None,
-            alternatives: vec![Alternative { request, labels, rates: BTreeMap::new() }],
+            alternatives: vec![Alternative {
+                request,
+                labels,
+                rates: BTreeMap::new(),
+                communication: None,
+            }],
         };
         Ok(Some((template, Time::ZERO.after(arrival))))
     }

@@ -46,7 +46,7 @@ impl World {
             end,
             progress: way.communication.map(|communication| {
                 let alone = 1e6 / rate.0 as f64;
-                let units = job.work.map_or(0.0, |work| work.0 as f64 / 1e6);
+                let units = self.rates.work(job).map_or(0.0, |work| work.0 as f64 / 1e6);
                 Progress::new(communication, alone, units, self.clock.0)
             }),
         };
