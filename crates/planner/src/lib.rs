@@ -21,6 +21,7 @@ pub mod objective;
 mod communication;
 mod effects;
 mod score;
+pub mod front;
 mod demand;
 mod ranking;
 mod dice;
