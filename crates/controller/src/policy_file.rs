@@ -72,10 +72,7 @@ pub fn read(file: &str, text: &str) -> Result<Policy, PolicyError> {
     read_format(&table)?;
     table.accept(&FIELDS)?;
     let pick = table.required("pick")?.one_of("pick", &PICKS)?;
-    let weighs = pick == Pick::Weighted;
-    if !weighs {
-        refuse_unread(&table, pick)?;
-    }
+    refuse_unread(&table, pick)?;
     Ok(Policy {
         name: read_name(&table.required("name")?)?,
         description: match table.optional("description") {
@@ -84,7 +81,7 @@ pub fn read(file: &str, text: &str) -> Result<Policy, PolicyError> {
         },
         order: read_order(&table.required("order")?)?,
         pick,
-        tiers: if weighs { read_tiers(&table)? } else { Vec::new() },
+        tiers: if pick.weighs() { read_tiers(&table, pick)? } else { Vec::new() },
         patience: read_patience(&table)?,
         scale: match table.optional("scale") {
             Some(field) => read_scale(&field.table()?)?,
@@ -112,8 +109,20 @@ pub fn pick_name(pick: Pick) -> &'static str {
 const FIELDS: [&str; 9] =
     ["format", "name", "description", "order", "pick", "patience", "batch", "tier", "scale"];
 
-const PICKS: [(&str, Pick); 3] =
-    [("weighted", Pick::Weighted), ("rotation", Pick::Rotation), ("spread", Pick::Spread)];
+const PICKS: [(&str, Pick); 4] = [
+    ("weighted", Pick::Weighted),
+    ("knee", Pick::Knee),
+    ("rotation", Pick::Rotation),
+    ("spread", Pick::Spread),
+];
+
+/// Fields that are not read with every pick, and the picks with which they are.
+const READ_WITH: [(&str, &[Pick]); 4] = [
+    ("tier", &[Pick::Weighted, Pick::Knee]),
+    ("patience", &[Pick::Weighted, Pick::Knee]),
+    ("batch", &[Pick::Weighted]),
+    ("scale", &[Pick::Weighted, Pick::Knee]),
+];
 
 const ORDER_KEYS: [(&str, OrderKey); 3] = [
     ("first-in", OrderKey::FirstIn),
@@ -144,11 +153,12 @@ fn read_format(table: &Table<'_>) -> Result<(), PolicyError> {
 }
 
 fn refuse_unread(table: &Table<'_>, pick: Pick) -> Result<(), PolicyError> {
-    for name in ["tier", "patience", "batch", "scale"] {
+    for (name, with) in READ_WITH.iter().filter(|(_, with)| !with.contains(&pick)) {
         if let Some(field) = table.optional(name) {
             return Err(PolicyError::Unread {
                 at: field.place(),
                 field: name,
+                with: with.iter().map(|pick| pick_name(*pick)).collect(),
                 pick: pick_name(pick),
             });
         }
@@ -183,13 +193,13 @@ fn read_order(field: &Field<'_>) -> Result<Vec<OrderKey>, PolicyError> {
     Ok(order)
 }
 
-fn read_tiers(table: &Table<'_>) -> Result<Vec<Weighting>, PolicyError> {
+fn read_tiers(table: &Table<'_>, pick: Pick) -> Result<Vec<Weighting>, PolicyError> {
     let field = table.required("tier")?;
     let items = field.items()?;
     if !(1..=fleet::policy::TIERS_MAX).contains(&items.len()) {
         return Err(PolicyError::TierCount { at: field.place(), found: items.len() });
     }
-    items.iter().map(|item| weighting::read(&item.table()?)).collect()
+    items.iter().map(|item| weighting::read(&item.table()?, pick)).collect()
 }
 
 fn read_patience(table: &Table<'_>) -> Result<Milli, PolicyError> {

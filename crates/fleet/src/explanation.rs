@@ -33,10 +33,25 @@ pub struct Explanation {
 /// The weights of one tier in this plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TierInForce {
+    /// How the value of a choice in this tier is found.
+    pub value: TierValue,
     /// The regime, where the weights move.
     pub regime: Option<Regime>,
-    /// The weights.
+    /// The weights, or the limits.
     pub weights: Weights,
+}
+
+/// How the value of a choice in one tier is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TierValue {
+    /// The mean of its scores, by weight.
+    #[default]
+    Mean,
+    /// One where its scores keep every limit, else one less the mean of what they fall short.
+    Limits,
+    /// How near it is to the knee of all choices there are; see `planner::front::knee`.
+    Knee,
 }
 
 /// Why a run is started where it is.
@@ -56,8 +71,8 @@ pub struct Choice {
 /// The score of one choice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Score {
-    /// The weighted mean of each tier, compared in this order. Empty where the policy does not
-    /// weigh.
+    /// The value of each tier, compared in this order; see [`TierValue`]. Empty where the policy
+    /// does not weigh.
     pub tiers: Vec<Micro>,
     /// The score of every objective, in the order of [`Objective::ALL`]; one that no tier weighs is
     /// not computed and reads as one.

@@ -24,7 +24,7 @@ pub struct Policy {
     /// How one choice is picked among the possible ones.
     pub pick: Pick,
     /// Weighted sums in strict order: a later one decides only where all before it are equal. At
-    /// most [`TIERS_MAX`]. Read by [`Pick::Weighted`] only.
+    /// most [`TIERS_MAX`]. Read where the pick weighs; see [`Pick::weighs`].
     pub tiers: Vec<Weighting>,
     /// How long a job waits for a faster device before it takes a slower one, as a multiple of the
     /// time that the slower one would cost it. Zero: it never waits.
@@ -66,10 +66,21 @@ pub enum OrderKey {
 pub enum Pick {
     /// The largest weighted score; ties to the lowest alternative, node, class.
     Weighted,
+    /// The knee of the choices in the objectives of each tier, whatever their weights; ties as for
+    /// `Weighted`.
+    Knee,
     /// The first alternative that is possible anywhere, on the next node after the one used last.
     Rotation,
     /// The first alternative that is possible anywhere, on the node that keeps the most free.
     Spread,
+}
+
+impl Pick {
+    /// Whether choices are compared by the scores of objectives, tier by tier.
+    #[must_use]
+    pub fn weighs(self) -> bool {
+        matches!(self, Self::Weighted | Self::Knee)
+    }
 }
 
 /// The objectives. Adding one means a module in `planner::objective` and a row in
@@ -140,6 +151,10 @@ pub enum Weighting {
     Fixed(Weights),
     /// By how busy the fleet is.
     ByUtilisation(ByUtilisation),
+    /// No weights: the least score that a choice should have by each objective, none where it is
+    /// zero. Choices that keep all limits are equal here; of the others the one goes first that
+    /// falls short of them the least.
+    Limits(Weights),
 }
 
 /// Three vectors of weights, chosen by how busy the fleet is, with hysteresis.

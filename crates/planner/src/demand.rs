@@ -8,7 +8,6 @@
 //! else is placed in the same plan.
 
 use fleet::explanation::Patience;
-use fleet::policy::Pick;
 use fleet::{ClassId, Job, Milli, Policy, Rate, Snapshot, Span, Time};
 
 use crate::Scratch;
@@ -126,7 +125,7 @@ fn settle(pace: &mut Pace, fastest: Pace, job: &Job, policy: &Policy) {
     match (pace.duration, fastest.duration) {
         (Some(duration), Some(best)) => {
             pace.seconds = duration.as_seconds();
-            if policy.pick == Pick::Weighted {
+            if policy.pick.weighs() {
                 let longer = duration.saturating_sub(best);
                 pace.from = job.arrival.after(scaled(longer, policy.patience));
             }

@@ -27,6 +27,7 @@ mod ranking;
 mod dice;
 mod weigh;
 mod gang;
+mod compromise;
 mod batch;
 mod lookahead;
 mod search;

@@ -4,13 +4,13 @@
 //! fleet is, the regime of the last plan comes with the snapshot and the next
 //! one goes back with the plan, so that the planner itself remembers nothing.
 
-use fleet::explanation::TierInForce;
+use fleet::explanation::{TierInForce, TierValue};
 use fleet::policy::{ByUtilisation, Objective, Pick, Regime, Scale, TIERS_MAX, Weighting, Weights};
 use fleet::{Micro, Milli, Policy, Snapshot};
 
 use crate::objective::{self, Ask, Choice};
 
-/// The weighted means of a choice, tier by tier; unused tiers are zero.
+/// The values of a choice, tier by tier; unused tiers are zero.
 pub(crate) type Tiers = [Micro; TIERS_MAX];
 
 /// The score of every objective, in the order of [`Objective::ALL`].
@@ -18,16 +18,20 @@ pub(crate) type Parts = [Micro; Objective::COUNT];
 
 /// The weights in force for this plan.
 pub(crate) fn tiers_in_force(snapshot: &Snapshot, policy: &Policy) -> Vec<TierInForce> {
-    if policy.pick != Pick::Weighted {
+    if !policy.pick.weighs() {
         return Vec::new();
     }
+    let value = if policy.pick == Pick::Knee { TierValue::Knee } else { TierValue::Mean };
     let busy = snapshot.held.busy(&snapshot.capacity);
     let tier = |(position, weighting): (usize, &Weighting)| match weighting {
-        Weighting::Fixed(weights) => TierInForce { regime: None, weights: *weights },
+        Weighting::Fixed(weights) => TierInForce { value, regime: None, weights: *weights },
+        Weighting::Limits(limits) => {
+            TierInForce { value: TierValue::Limits, regime: None, weights: *limits }
+        }
         Weighting::ByUtilisation(rule) => {
             let last = snapshot.memory.regimes.get(position).copied().unwrap_or_default();
             let regime = next_regime(last, busy, rule);
-            TierInForce { regime: Some(regime), weights: weights_of(rule, regime) }
+            TierInForce { value, regime: Some(regime), weights: weights_of(rule, regime) }
         }
     };
     policy.tiers.iter().take(TIERS_MAX).enumerate().map(tier).collect()
@@ -65,7 +69,8 @@ fn weights_of(rule: &ByUtilisation, regime: Regime) -> Weights {
     }
 }
 
-/// Scores one choice: every objective that some tier weighs, and the mean of each tier.
+/// Scores one choice: every objective that some tier weighs, and the value of each tier. For the
+/// knee, which one choice alone does not have, it is the mean.
 pub(crate) fn score(
     ask: &Ask,
     choice: &Choice,
@@ -78,11 +83,27 @@ pub(crate) fn score(
             parts[position] = objective::score(objective, ask, choice, scale);
         }
     }
-    let mut means = [Micro::ZERO; TIERS_MAX];
-    for (mean, tier) in means.iter_mut().zip(tiers) {
-        *mean = weighted_mean(&tier.weights, &parts);
+    let mut values = [Micro::ZERO; TIERS_MAX];
+    for (value, tier) in values.iter_mut().zip(tiers) {
+        *value = match tier.value {
+            TierValue::Mean | TierValue::Knee => weighted_mean(&tier.weights, &parts),
+            TierValue::Limits => kept(&tier.weights, &parts),
+        };
     }
-    (means, parts)
+    (values, parts)
+}
+
+/// One less the mean of what the parts fall short of their limits, rounded so that it is one only
+/// where every limit is kept.
+fn kept(limits: &Weights, parts: &Parts) -> Micro {
+    let (mut short, mut count) = (0, 0);
+    for (limit, part) in limits.iter().zip(parts).filter(|(limit, _)| !limit.is_zero()) {
+        short += (u64::from(limit.0) * 1000).saturating_sub(u64::from(part.0));
+        count += 1;
+    }
+    let mean = short.div_ceil(count.max(1));
+    let left = u64::from(Micro::ONE.0).saturating_sub(mean).max(1);
+    Micro(u32::try_from(left).expect("no more than one"))
 }
 
 /// The mean of the parts by weight, rounded down; the least score where nothing weighs anything.
@@ -136,5 +157,19 @@ mod tests {
         parts[0] = Micro(400_000);
         assert_eq!(weighted_mean(&weights, &parts), Micro(550_000));
         assert_eq!(weighted_mean(&[Milli::ZERO; Objective::COUNT], &parts), Micro(1));
+    }
+
+    #[test]
+    fn limits_are_kept_to_the_millionth() {
+        let mut limits = [Milli::ZERO; Objective::COUNT];
+        let mut parts = [Micro(1); Objective::COUNT];
+        assert_eq!(kept(&limits, &parts), Micro::ONE);
+        (limits[0], limits[5]) = (Milli(400), Milli(900));
+        (parts[0], parts[5]) = (Micro(400_000), Micro(900_000));
+        assert_eq!(kept(&limits, &parts), Micro::ONE);
+        parts[5] = Micro(899_999);
+        assert_eq!(kept(&limits, &parts), Micro(999_999));
+        parts[0] = Micro(100_000);
+        assert_eq!(kept(&limits, &parts), Micro(849_999));
     }
 }

@@ -79,7 +79,7 @@ impl Weigher<'_> {
         let demand = Demand::new(job, shape, self.snapshot, self.policy, scratch);
         let classes = &self.snapshot.classes;
         match self.policy.pick {
-            Pick::Weighted => self.by_score(waiting, &demand, shape, dice, scratch),
+            Pick::Weighted | Pick::Knee => self.by_score(waiting, &demand, shape, dice, scratch),
             Pick::Rotation => by_list(&demand, shape, scratch, classes, |group, _| {
                 let after = Bound::Excluded(rotation.unwrap_or(NodeId(u32::MAX)));
                 match group.nodes.range((after, Bound::Unbounded)).next() {
@@ -199,7 +199,7 @@ impl Weigher<'_> {
         scratch: &mut Scratch,
         ask: impl FnOnce(&mut Ranking, &Groups) -> T,
     ) -> Option<T> {
-        if self.is_timed(&waiting.job) {
+        if self.policy.pick == Pick::Knee || self.is_timed(&waiting.job) {
             return None;
         }
         let Scratch { groups, shapes, appraiser, rankings, .. } = scratch;
@@ -226,7 +226,10 @@ impl Weigher<'_> {
         dice: &mut Dice,
         scratch: &mut Scratch,
     ) -> [Option<(GroupId, Weight)>; 2] {
-        let choices = self.all_choices(demand, shape, scratch);
+        let choices = match self.policy.pick {
+            Pick::Knee => self.all_by_knee(demand, shape, scratch),
+            _ => self.all_choices(demand, shape, scratch),
+        };
         let best = |choices: &mut dyn Iterator<Item = (GroupId, Weight)>| {
             choices.reduce(|one, other| if other.1.beats(&one.1) { other } else { one })
         };
@@ -268,9 +271,25 @@ impl Weigher<'_> {
         demand: &Demand,
         shape: &JobShape,
         group: &Group,
-        mut options: impl FnMut(ShapeId, &mut dyn FnMut(&Choosable)),
+        options: impl FnMut(ShapeId, &mut dyn FnMut(&Choosable)),
     ) -> Option<Weight> {
         let mut best: Option<Weight> = None;
+        self.each_of((demand, shape), group, options, |weight, _| {
+            if best.is_none_or(|best| weight.beats(&best)) {
+                best = Some(weight);
+            }
+        });
+        best
+    }
+
+    /// Gives every choice on one group, with its scores, to `take`.
+    pub(crate) fn each_of(
+        &self,
+        (demand, shape): (&Demand, &JobShape),
+        group: &Group,
+        mut options: impl FnMut(ShapeId, &mut dyn FnMut(&Choosable)),
+        mut take: impl FnMut(Weight, Parts),
+    ) {
         for (alternative, one) in (0..=u16::MAX).zip(shape.iter()) {
             let mut option = 0;
             options(*one, &mut |choosable| {
@@ -281,15 +300,11 @@ impl Weigher<'_> {
                 if pace.from > self.snapshot.at {
                     return;
                 }
-                let (tiers, _) = self.score(demand, pace, choosable);
+                let (tiers, parts) = self.score(demand, pace, choosable);
                 let node = group.first();
-                let weight = Weight { tiers, alternative, node, class, option: number };
-                if best.is_none_or(|best| weight.beats(&best)) {
-                    best = Some(weight);
-                }
+                take(Weight { tiers, alternative, node, class, option: number }, parts);
             });
         }
-        best
     }
 
     fn score(&self, demand: &Demand, pace: Pace, option: &Choosable) -> (Tiers, Parts) {

@@ -65,12 +65,17 @@ pub enum PolicyError {
         field: String,
     },
     /// A field that nothing would read.
-    #[error("{at}: field {field:?} is read with pick = \"weighted\" only, and pick is {pick:?}")]
+    #[error(
+        "{at}: field {field:?} is read with pick = {} only, and pick is {pick:?}",
+        quoted(with)
+    )]
     Unread {
         /// Where.
         at: Place,
         /// The field.
         field: &'static str,
+        /// The picks with which it is read.
+        with: Vec<&'static str>,
         /// How the policy picks.
         pick: &'static str,
     },
@@ -115,6 +120,14 @@ pub enum PolicyError {
         /// How many there are.
         found: usize,
     },
+    /// Limits that are none.
+    #[error("{at}: {field} has no limit, so every choice would keep it")]
+    Limitless {
+        /// Where.
+        at: Place,
+        /// The limits.
+        field: String,
+    },
     /// Weights that are all zero.
     #[error("{at}: {field} has no weight above 0, so nothing would be weighed")]
     Weightless {
@@ -143,6 +156,11 @@ pub enum PolicyError {
         /// Half the distance between the thresholds, rounded up.
         limit: Milli,
     },
+}
+
+/// `"weighted" or "knee"`.
+fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(" or ")
 }
 
 /// The word to write instead, or all that there are.

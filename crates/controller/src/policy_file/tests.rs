@@ -190,14 +190,47 @@ fn missing_fields_are_named_with_the_line_of_their_table() {
 fn fields_that_nothing_would_read_are_refused() {
     let message = |line: u32, field: &str| {
         format!(
-            "p.toml:{line}: field {field:?} is read with pick = \"weighted\" only, and pick is \
-             \"rotation\""
+            "p.toml:{line}: field {field:?} is read with pick = \"weighted\" or \"knee\" only, and \
+             pick is \"rotation\""
         )
     };
     let head = [HEAD, "pick = \"rotation\"\n"].concat();
     refused(&[&head, TIER], &message(5, "tier"));
     refused(&[&head, "patience = 0\n"], &message(5, "patience"));
     refused(&[&head, "[scale]\nenergy = \"1J\"\n"], &message(5, "scale"));
+    refused(
+        &[HEAD, "pick = \"knee\"\nbatch = { max_jobs = 2, max_delay = \"1s\" }\n", TIER],
+        "p.toml:5: field \"batch\" is read with pick = \"weighted\" only, and pick is \"knee\"",
+    );
+}
+
+#[test]
+fn a_knee_has_objectives_and_no_weights() {
+    let knee = |weights: &str| {
+        format!("{HEAD}pick = \"knee\"\n[[tier]]\nrule = \"fixed\"\nweights = {weights}\n")
+    };
+    let policy = read("p.toml", &knee("{ completion = 1, energy = 1, deadline = 0 }")).unwrap();
+    let weights = [1000, 0, 0, 0, 0, 1000, 0].map(Milli);
+    assert_eq!((policy.pick, policy.tiers), (Pick::Knee, vec![Weighting::Fixed(weights)]));
+    refused(
+        &[&knee("{ completion = 1, energy = 0.5 }")],
+        "p.toml:7: tier.weights.energy is 0.5, and should be 1 or 0 with pick = \"knee\", which has \
+         no weights",
+    );
+}
+
+#[test]
+fn limits_are_scores_above_zero_and_at_most_one() {
+    let limits = |limits: &str| tier(&format!("rule = \"limits\"\nlimits = {limits}"));
+    let policy = read("p.toml", &(limits("{ energy = 0.4, completion = 1 }") + TIER)).unwrap();
+    let expected = Weighting::Limits([1000, 0, 0, 0, 0, 400, 0].map(Milli));
+    assert_eq!(policy.tiers[0], expected);
+    let refused = |given: &str, message: &str| refused(&[&limits(given)], message);
+    let wrong = "and should be above 0 and at most 1";
+    refused("{ energy = 0 }", &format!("p.toml:7: tier.limits.energy is 0, {wrong}"));
+    refused("{ energy = 1.5 }", &format!("p.toml:7: tier.limits.energy is 1.5, {wrong}"));
+    refused("{}", "p.toml:7: tier.limits has no limit, so every choice would keep it");
+    refused("{ enrgy = 0.5 }", "p.toml:7: unknown objective \"enrgy\"; did you mean \"energy\"?");
 }
 
 #[test]

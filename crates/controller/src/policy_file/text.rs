@@ -20,9 +20,10 @@ pub fn text(policy: &Policy) -> String {
     }
     lines.push(format!("order = [{}]", keys.collect::<Vec<_>>().join(", ")));
     lines.push(format!("pick = {}", quote(pick_name(policy.pick))));
-    if policy.pick == Pick::Weighted {
+    if policy.pick.weighs() {
         lines.push(format!("patience = {}", policy.patience));
-        if let Some(Batch { max_jobs, max_delay }) = policy.batch {
+        let batch = policy.batch.filter(|_| policy.pick == Pick::Weighted);
+        if let Some(Batch { max_jobs, max_delay }) = batch {
             let max_delay = quote(&span(max_delay));
             lines.push(format!("batch = {{ max_jobs = {max_jobs}, max_delay = {max_delay} }}"));
         }
@@ -44,6 +45,11 @@ fn tier_lines(tier: &Weighting) -> Vec<String> {
             heading,
             format!("rule = {}", quote("fixed")),
             format!("weights = {}", weights(fixed)),
+        ],
+        Weighting::Limits(limits) => vec![
+            heading,
+            format!("rule = {}", quote("limits")),
+            format!("limits = {}", weights(limits)),
         ],
         Weighting::ByUtilisation(rule) => {
             let ByUtilisation { low, high, hysteresis, below, between, above } = rule;

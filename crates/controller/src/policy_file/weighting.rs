@@ -1,7 +1,7 @@
 //! The tiers of a policy file.
 
 use fleet::Milli;
-use fleet::policy::{ByUtilisation, Objective, Weighting, Weights};
+use fleet::policy::{ByUtilisation, Objective, Pick, Weighting, Weights};
 
 use super::FACTOR_MAX;
 use super::error::PolicyError;
@@ -12,22 +12,28 @@ use super::table::{Field, Table};
 enum Rule {
     Fixed,
     ByUtilisation,
+    Limits,
 }
 
-const RULES: [(&str, Rule); 2] = [("fixed", Rule::Fixed), ("by-utilisation", Rule::ByUtilisation)];
+const RULES: [(&str, Rule); 3] =
+    [("fixed", Rule::Fixed), ("by-utilisation", Rule::ByUtilisation), ("limits", Rule::Limits)];
 
-/// Reads one tier.
-pub(super) fn read(table: &Table<'_>) -> Result<Weighting, PolicyError> {
+/// Reads one tier of a policy that picks like this.
+pub(super) fn read(table: &Table<'_>, pick: Pick) -> Result<Weighting, PolicyError> {
     match table.required("rule")?.one_of("rule", &RULES)? {
         Rule::Fixed => {
             table.accept(&["rule", "weights"])?;
-            Ok(Weighting::Fixed(read_weights(&table.required("weights")?)?))
+            Ok(Weighting::Fixed(read_weights(&table.required("weights")?, pick)?))
         }
-        Rule::ByUtilisation => read_by_utilisation(table).map(Weighting::ByUtilisation),
+        Rule::ByUtilisation => read_by_utilisation(table, pick).map(Weighting::ByUtilisation),
+        Rule::Limits => {
+            table.accept(&["rule", "limits"])?;
+            Ok(Weighting::Limits(read_limits(&table.required("limits")?)?))
+        }
     }
 }
 
-fn read_by_utilisation(table: &Table<'_>) -> Result<ByUtilisation, PolicyError> {
+fn read_by_utilisation(table: &Table<'_>, pick: Pick) -> Result<ByUtilisation, PolicyError> {
     table.accept(&["rule", "low", "high", "hysteresis", "below", "between", "above"])?;
     let fraction = |field: &Field<'_>| field.milli_within(Milli::ZERO, Milli::WHOLE, "at most 1");
     let low = fraction(&table.required("low")?)?;
@@ -47,23 +53,50 @@ fn read_by_utilisation(table: &Table<'_>) -> Result<ByUtilisation, PolicyError> 
         low,
         high,
         hysteresis,
-        below: read_weights(&table.required("below")?)?,
-        between: read_weights(&table.required("between")?)?,
-        above: read_weights(&table.required("above")?)?,
+        below: read_weights(&table.required("below")?, pick)?,
+        between: read_weights(&table.required("between")?, pick)?,
+        above: read_weights(&table.required("above")?, pick)?,
     })
 }
 
-fn read_weights(field: &Field<'_>) -> Result<Weights, PolicyError> {
+fn read_weights(field: &Field<'_>, pick: Pick) -> Result<Weights, PolicyError> {
     let table = field.table()?;
-    table.accept_as("objective", &Objective::ALL.map(Objective::name))?;
-    let mut weights = Weights::default();
-    for (weight, objective) in weights.iter_mut().zip(Objective::ALL) {
-        if let Some(field) = table.optional(objective.name()) {
-            *weight = field.milli_within(Milli::ZERO, FACTOR_MAX, "from 0 to 1000")?;
+    let weights = read_each(&table, |field| {
+        let weight = field.milli_within(Milli::ZERO, FACTOR_MAX, "from 0 to 1000")?;
+        // A knee is the same whatever its objectives weigh: a weight would not be read.
+        if pick == Pick::Knee && !weight.is_zero() && weight != Milli::WHOLE {
+            return Err(field.wrong("1 or 0 with pick = \"knee\", which has no weights"));
         }
-    }
+        Ok(weight)
+    })?;
     if weights.iter().all(|weight| weight.is_zero()) {
         return Err(PolicyError::Weightless { at: table.place(), field: table.name() });
     }
     Ok(weights)
+}
+
+fn read_limits(field: &Field<'_>) -> Result<Weights, PolicyError> {
+    let table = field.table()?;
+    let limits = read_each(&table, |field| {
+        field.milli_within(Milli(1), Milli::WHOLE, "above 0 and at most 1")
+    })?;
+    if limits.iter().all(|limit| limit.is_zero()) {
+        return Err(PolicyError::Limitless { at: table.place(), field: table.name() });
+    }
+    Ok(limits)
+}
+
+/// Reads a number for each objective that is named; zero for the others.
+fn read_each(
+    table: &Table<'_>,
+    read: impl Fn(&Field<'_>) -> Result<Milli, PolicyError>,
+) -> Result<Weights, PolicyError> {
+    table.accept_as("objective", &Objective::ALL.map(Objective::name))?;
+    let mut numbers = Weights::default();
+    for (number, objective) in numbers.iter_mut().zip(Objective::ALL) {
+        if let Some(field) = table.optional(objective.name()) {
+            *number = read(&field)?;
+        }
+    }
+    Ok(numbers)
 }

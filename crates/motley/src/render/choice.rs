@@ -1,6 +1,6 @@
 //! Why a run is placed where it is, in words.
 
-use fleet::explanation::{Choice, RunnerUp, Score, TierInForce};
+use fleet::explanation::{Choice, RunnerUp, Score, TierInForce, TierValue};
 use fleet::policy::Objective;
 use fleet::{Job, Micro, Milli, Placement};
 
@@ -30,7 +30,7 @@ pub fn placed(names: &Names<'_>, placed: Placed<'_>) -> String {
     if choice.score.tiers.is_empty() {
         text.push_str(" without weighing");
     } else {
-        let tiers_text = tier_scores(&choice.score, precision);
+        let tiers_text = tier_scores(&choice.score, tiers, precision);
         text.push_str(&format!(" with {tiers_text}, because {}", parts(&choice.score, tiers)));
     }
     if let Some(runner_up) = &choice.runner_up {
@@ -84,9 +84,18 @@ fn parts(score: &Score, tiers: &[TierInForce]) -> String {
     told.join(", ")
 }
 
-fn tier_scores(score: &Score, precision: usize) -> String {
-    let tiers: Vec<_> = score.tiers.iter().map(|tier| decimal(*tier, precision)).collect();
-    tiers.join(" then ")
+/// `0.84`, `limits kept then 0.84`, `knee 0.64`.
+fn tier_scores(score: &Score, tiers: &[TierInForce], precision: usize) -> String {
+    let value = |(position, value): (usize, &Micro)| {
+        let number = decimal(*value, precision);
+        match tiers.get(position).map(|tier| tier.value) {
+            Some(TierValue::Limits) if *value == Micro::ONE => "limits kept".to_owned(),
+            Some(TierValue::Limits) => format!("limits kept to {number}"),
+            Some(TierValue::Knee) => format!("knee {number}"),
+            Some(TierValue::Mean) | None => number,
+        }
+    };
+    score.tiers.iter().enumerate().map(value).collect::<Vec<_>>().join(" then ")
 }
 
 /// The runner-up's score, as far as it takes to see why it lost.

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use fleet::explanation::{
     Choice, Constraint, FellOut, Patience, RunnerUp, Score, StillWaiting, Tally, TierInForce,
+    TierValue,
 };
 use fleet::*;
 
@@ -199,6 +200,10 @@ fn score(tiers: &[u32]) -> Score {
 
 /// The words for the job's first alternative on two devices of the first node.
 fn chosen(job: &Job, chosen: &[u32], runner_up: Option<&[u32]>) -> String {
+    chosen_by(&[TierValue::Mean], job, chosen, runner_up)
+}
+
+fn chosen_by(values: &[TierValue], job: &Job, chosen: &[u32], runner_up: Option<&[u32]>) -> String {
     let held = |device| DeviceGrant {
         device: DeviceIndex(device),
         share: Milli::WHOLE,
@@ -221,7 +226,8 @@ fn chosen(job: &Job, chosen: &[u32], runner_up: Option<&[u32]>) -> String {
     });
     let choice = Choice { run: RunId::default(), score: score(chosen), nodes: 7, runner_up };
     let weights = [500, 0, 0, 0, 0, 500, 0].map(Milli);
-    let tiers = [TierInForce { regime: None, weights }];
+    let tier = |value: &TierValue| TierInForce { value: *value, regime: None, weights };
+    let tiers: Vec<_> = values.iter().map(tier).collect();
     let classes = classes();
     placed(&names(&classes), Placed { job, placement: &placement, choice: &choice, tiers: &tiers })
 }
@@ -256,6 +262,18 @@ fn a_choice_among_alternatives_says_which() {
          completion 0.92, energy 0.71; runner-up as 16 cores v100-2 (V100) with 0.64; \
          7 nodes could take it."
     );
+}
+
+#[test]
+fn a_choice_by_limits_and_knee_says_so() {
+    let job = job(vec![gpus(2, &[])]);
+    let values = [TierValue::Limits, TierValue::Knee];
+    let kept = chosen_by(&values, &job, &[1_000_000, 640_000], Some(&[1_000_000, 250_000]));
+    assert!(kept.contains("with limits kept then knee 0.64, because"), "{kept}");
+    assert!(kept.contains("(V100) with the same, then 0.25 in tier 2;"), "{kept}");
+    let missed = chosen_by(&values, &job, &[430_000, 640_000], Some(&[240_000, 700_000]));
+    assert!(missed.contains("with limits kept to 0.43 then knee 0.64, because"), "{missed}");
+    assert!(missed.contains("runner-up v100-2 (V100) with 0.24;"), "{missed}");
 }
 
 #[test]

@@ -374,7 +374,7 @@ fn policy(dice: &mut Dice) -> Policy {
     dice.shuffle(&mut order);
     order.truncate(dice.index(4));
     let weighted = [Pick::Weighted; 6];
-    let picks = [weighted.as_slice(), &[Pick::Rotation, Pick::Spread]].concat();
+    let picks = [weighted.as_slice(), &[Pick::Rotation, Pick::Spread, Pick::Knee]].concat();
     Policy {
         name: "drawn".to_owned(),
         description: String::new(),
@@ -401,6 +401,9 @@ fn policy(dice: &mut Dice) -> Policy {
 fn weighting(dice: &mut Dice) -> Weighting {
     if dice.percent(60) {
         return Weighting::Fixed(weights(dice));
+    }
+    if dice.percent(40) {
+        return Weighting::Limits(weights(dice));
     }
     Weighting::ByUtilisation(ByUtilisation {
         low: Milli(dice.pick(&[300, 500])),

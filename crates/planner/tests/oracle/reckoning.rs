@@ -177,7 +177,9 @@ impl<'a> Reckoning<'a> {
 fn weights(policy: &Policy) -> &Weights {
     match &policy.tiers[0] {
         Weighting::Fixed(weights) => weights,
-        Weighting::ByUtilisation(_) => panic!("tiny policies have fixed weights"),
+        Weighting::ByUtilisation(_) | Weighting::Limits(_) => {
+            panic!("tiny policies have fixed weights")
+        }
     }
 }
 

@@ -6,6 +6,7 @@ mod queue;
 mod picks;
 mod objectives;
 mod tiers;
+mod concave;
 mod patience;
 mod batches;
 mod ahead;

@@ -20,7 +20,27 @@ fn weighting() -> impl Strategy<Value = Weighting> {
             Weighting::ByUtilisation(ByUtilisation { low, high, hysteresis, below, between, above })
         },
     );
-    prop_oneof![weights().prop_map(Weighting::Fixed), moving]
+    let limits = proptest::array::uniform7(0..=1000u32)
+        .prop_map(|limits| limits.map(Milli))
+        .prop_filter("some limit is above zero", |limits| limits.iter().any(|one| !one.is_zero()));
+    prop_oneof![weights().prop_map(Weighting::Fixed), moving, limits.prop_map(Weighting::Limits)]
+}
+
+/// A tier of a knee: every weight above zero is one.
+fn without_weights(tier: Weighting) -> Weighting {
+    let whole = |weights: Weights| {
+        weights.map(|weight| if weight.is_zero() { weight } else { Milli::WHOLE })
+    };
+    match tier {
+        Weighting::Fixed(weights) => Weighting::Fixed(whole(weights)),
+        Weighting::Limits(limits) => Weighting::Limits(limits),
+        Weighting::ByUtilisation(rule) => Weighting::ByUtilisation(ByUtilisation {
+            below: whole(rule.below),
+            between: whole(rule.between),
+            above: whole(rule.above),
+            ..rule
+        }),
+    }
 }
 
 fn scale() -> impl Strategy<Value = Scale> {
@@ -41,7 +61,12 @@ fn scale() -> impl Strategy<Value = Scale> {
 fn policy() -> impl Strategy<Value = Policy> {
     let keys = vec![OrderKey::FirstIn, OrderKey::Priority, OrderKey::FairShare];
     let order = proptest::sample::subsequence(keys, 1..=3).prop_shuffle();
-    let pick = prop_oneof![Just(Pick::Weighted), Just(Pick::Rotation), Just(Pick::Spread)];
+    let pick = prop_oneof![
+        Just(Pick::Weighted),
+        Just(Pick::Knee),
+        Just(Pick::Rotation),
+        Just(Pick::Spread)
+    ];
     let tiers = proptest::collection::vec(weighting(), 1..=4);
     let batch = (2..=64u32, 1..=u64::MAX)
         .prop_map(|(max_jobs, delay)| Batch { max_jobs, max_delay: Span(delay) });
@@ -49,17 +74,13 @@ fn policy() -> impl Strategy<Value = Policy> {
     let head = ("[a-zé\"\\\\]{1,12}", any::<String>(), order, pick);
     (head, tiers, rest).prop_map(|(head, tiers, (patience, scale, batch))| {
         let (name, description, order, pick) = head;
-        if pick == Pick::Weighted {
-            return Policy {
-                name,
-                description,
-                order,
-                pick,
-                tiers,
-                patience: Milli(patience),
-                scale,
-                batch,
+        if pick.weighs() {
+            let (tiers, batch) = match pick {
+                Pick::Knee => (tiers.into_iter().map(without_weights).collect(), None),
+                _ => (tiers, batch),
             };
+            let patience = Milli(patience);
+            return Policy { name, description, order, pick, tiers, patience, scale, batch };
         }
         let (tiers, patience) = (Vec::new(), Milli::ZERO);
         Policy { name, description, order, pick, tiers, patience, scale: SCALE, batch: None }
