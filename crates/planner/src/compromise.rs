@@ -20,6 +20,9 @@ use crate::score::Parts;
 use crate::shapes::JobShape;
 use crate::weigh::Weigher;
 
+/// A thousandth: scores that differ by less say nothing of what is given up.
+const RANGE_MIN: u32 = 1000;
+
 /// A choice with its scores.
 struct Scored {
     id: GroupId,
@@ -81,7 +84,7 @@ fn settle_tier(choices: &mut [Scored], leaders: &[usize], (position, tier): (usi
     let costs: Vec<_> = leaders.iter().map(|one| costs(&choices[*one], tier)).collect();
     let on_front = non_dominated(&costs);
     let front: Vec<_> = on_front.iter().map(|one| costs[*one]).collect();
-    if let Some(frame) = Frame::of(&front).filter(Frame::has_knee) {
+    if let Some(frame) = Frame::of(&front, RANGE_MIN).filter(Frame::has_knee) {
         for choice in choices.iter_mut() {
             let value = frame.value(&self::costs(choice, tier));
             choice.weight.tiers[position] = Micro(value.max(1));

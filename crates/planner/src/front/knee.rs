@@ -20,14 +20,17 @@ const ONE: u64 = 1_000_000;
 pub struct Frame {
     ideal: Vec<u32>,
     nadir: Vec<u32>,
+    /// A cost whose range is less counts as the same all over the front.
+    least_range: u32,
     /// Whether some point of the front is worst in no cost.
     has_knee: bool,
 }
 
 impl Frame {
-    /// The frame of the front of these points; `None` where there are none.
+    /// The frame of the front of these points; `None` where there are none. A cost of which the
+    /// range on the front is less than `least_range`, or nothing, is left out of account.
     #[must_use]
-    pub fn of<P: AsRef<[u32]>>(points: &[P]) -> Option<Self> {
+    pub fn of<P: AsRef<[u32]>>(points: &[P], least_range: u32) -> Option<Self> {
         let front = non_dominated(points);
         let first = points[*front.first()?].as_ref();
         let (mut ideal, mut nadir) = (first.to_vec(), first.to_vec());
@@ -38,7 +41,7 @@ impl Frame {
                 *most = (*most).max(*cost);
             }
         }
-        let mut frame = Self { ideal, nadir, has_knee: false };
+        let mut frame = Self { ideal, nadir, least_range, has_knee: false };
         let has_extent = frame.ranges(first).next().is_some();
         let is_between = |position: &usize| !frame.gives_up(points[*position].as_ref());
         frame.has_knee = has_extent && front.iter().any(is_between);
@@ -83,11 +86,12 @@ impl Frame {
         self.ranges(costs).any(|(cost, _, nadir)| cost >= nadir)
     }
 
-    /// Each cost with its ideal and nadir, without those that are the same all over the front.
+    /// Each cost with its ideal and nadir, without those that are much the same all over the front.
     fn ranges(&self, costs: &[u32]) -> impl Iterator<Item = (u32, u32, u32)> {
         let ends = self.ideal.iter().zip(&self.nadir);
         let all = costs.iter().zip(ends).map(|(cost, (ideal, nadir))| (*cost, *ideal, *nadir));
-        all.filter(|(_, ideal, nadir)| ideal < nadir)
+        let least = self.least_range.max(1);
+        all.filter(move |(_, ideal, nadir)| nadir - ideal >= least)
     }
 }
 
@@ -101,7 +105,7 @@ fn share(cost: u32, ideal: u32, nadir: u32) -> u64 {
 /// first. `None` where every point of the front is worst in some cost.
 #[must_use]
 pub fn knee<P: AsRef<[u32]>>(points: &[P]) -> Option<usize> {
-    let frame = Frame::of(points).filter(Frame::has_knee)?;
+    let frame = Frame::of(points, 1).filter(Frame::has_knee)?;
     let value = |position: usize| frame.value(points[position].as_ref());
     // The front ascends by costs and position, and the first of equals is wanted.
     non_dominated(points).into_iter().reduce(
@@ -122,7 +126,7 @@ mod tests {
     fn the_knee_lies_farthest_before_the_line_through_the_extremes() {
         let points = [[0, 100], [10, 40], [30, 20], [60, 15], [100, 0]];
         assert_eq!(knee(&points), Some(1));
-        let frame = Frame::of(&points).unwrap();
+        let frame = Frame::of(&points, 1).unwrap();
         assert_eq!(points.map(|one| frame.distance(&one)), [0, 353_553, 353_553, 176_777, 0]);
     }
 
@@ -130,7 +134,7 @@ mod tests {
     fn on_a_bulge_the_knee_is_the_point_least_behind_the_line() {
         let points = [[0, 100], [60, 60], [85, 55], [100, 0]];
         assert_eq!(knee(&points), Some(1));
-        assert_eq!(Frame::of(&points).unwrap().distance(&points[1]), -141_421);
+        assert_eq!(Frame::of(&points, 1).unwrap().distance(&points[1]), -141_421);
     }
 
     #[test]
@@ -138,6 +142,15 @@ mod tests {
         assert_eq!(knee(&[[0, 100], [100, 0]]), None);
         assert_eq!(knee(&[[3, 3], [3, 3], [4, 3]]), None);
         assert_eq!(knee::<[u32; 2]>(&[]), None);
+    }
+
+    #[test]
+    fn a_cost_that_hardly_differs_is_left_out_of_account() {
+        let points = [[0, 100, 7], [30, 20, 9], [100, 0, 8]];
+        assert!(!Frame::of(&points, 1).unwrap().has_knee());
+        let frame = Frame::of(&points, 3).unwrap();
+        assert!(frame.has_knee());
+        assert_eq!(points.map(|one| frame.value(&one)), [250_000, 875_000, 250_000]);
     }
 
     #[test]
@@ -151,7 +164,7 @@ mod tests {
     fn with_three_costs_the_plane_goes_through_the_corners() {
         let points = [[0, 90, 100], [100, 0, 90], [90, 100, 0], [40, 45, 50], [70, 70, 20]];
         assert_eq!(knee(&points), Some(3));
-        let frame = Frame::of(&points).unwrap();
+        let frame = Frame::of(&points, 1).unwrap();
         assert_eq!(frame.distance(&[100, 0, 0]), 0);
         assert_eq!(frame.distance(&[0, 0, 0]), 577_350);
     }
@@ -161,7 +174,7 @@ mod tests {
         fn what_dominates_has_no_less_value(
             points in proptest::collection::vec(proptest::array::uniform3(0..9u32), 1..12),
         ) {
-            let frame = Frame::of(&points).unwrap();
+            let frame = Frame::of(&points, 1).unwrap();
             for one in &points {
                 for other in points.iter().filter(|other| dominates(one, *other)) {
                     prop_assert!(frame.value(one) >= frame.value(other), "{one:?} {other:?}");

@@ -6,6 +6,7 @@
 
 #[path = "../laws/dice.rs"]
 mod dice;
+mod knee;
 mod reckoning;
 mod tiny;
 

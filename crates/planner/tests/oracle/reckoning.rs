@@ -23,6 +23,8 @@ pub(crate) struct Choice {
     pub(crate) class: ClassId,
     pub(crate) grant: Grant,
     pub(crate) score: f64,
+    /// By objective.
+    pub(crate) parts: [f64; Objective::COUNT],
 }
 
 /// The least that a job could cost on this fleet.
@@ -52,9 +54,10 @@ impl<'a> Reckoning<'a> {
             for entry in self.snapshot.nodes.iter().filter(|entry| entry.up) {
                 let (node, free) = (&entry.node, &self.free[entry.node.id.index()]);
                 for (class, grant) in ways(asked, node, free, &self.snapshot.classes) {
-                    let score = self.score(job, (asked, class), (node, free, &grant), &least);
+                    let parts = self.parts(job, (asked, class), (node, free, &grant), &least);
+                    let score = mean(weights(self.policy), parts);
                     let node = node.id;
-                    choices.push(Choice { alternative, node, class, grant, score });
+                    choices.push(Choice { alternative, node, class, grant, score, parts });
                 }
             }
         }
@@ -86,13 +89,13 @@ impl<'a> Reckoning<'a> {
         job.work.expect("tiny jobs have work").0 as f64 / rate.0 as f64
     }
 
-    fn score(
+    fn parts(
         &self,
         job: &Job,
         (asked, class): (&Alternative, ClassId),
         (node, free, grant): (&Node, &Free, &Grant),
         least: &Least,
-    ) -> f64 {
+    ) -> [f64; Objective::COUNT] {
         let classes = &self.snapshot.classes;
         let seconds = self.seconds(job, asked, class);
         let mut after = free.clone();
@@ -114,7 +117,7 @@ impl<'a> Reckoning<'a> {
                 (miss(slack, least.seconds), miss(slack, seconds))
             }
         };
-        let parts = [
+        [
             part(least.seconds, seconds, scale.completion.0 as f64 / 1e6),
             part(0.0, stranded(node, &after), f64::from(scale.utilisation.0)),
             part(0.0, lost.max(0.0), f64::from(scale.fragmentation.0)),
@@ -122,8 +125,7 @@ impl<'a> Reckoning<'a> {
             part(0.0, self.rarity(node, free, &after), f64::from(scale.rarity.0) / 1e3),
             part(least.joules, watts * seconds, scale.energy.0 as f64 / 1e3),
             part(bound_missed, missed, f64::from(scale.deadline.0) / 1e6),
-        ];
-        mean(weights(self.policy), parts)
+        ]
     }
 
     /// Thousandths of a device that have with them the cores and memory that arrivals bring.
@@ -174,7 +176,7 @@ impl<'a> Reckoning<'a> {
     }
 }
 
-fn weights(policy: &Policy) -> &Weights {
+pub(crate) fn weights(policy: &Policy) -> &Weights {
     match &policy.tiers[0] {
         Weighting::Fixed(weights) => weights,
         Weighting::ByUtilisation(_) | Weighting::Limits(_) => {
