@@ -3,6 +3,7 @@
 mod case;
 mod compare;
 mod explain;
+mod front;
 mod reading;
 
 use std::path::PathBuf;
@@ -12,6 +13,8 @@ use clap_complete::Shell;
 
 pub use case::{Arrivals, Case};
 pub use compare::Compare;
+
+pub use front::Front;
 
 pub use explain::{Course, Explain, Plan, Request};
 
@@ -32,6 +35,7 @@ Examples:
   motley simulate --help                  simulate your own fleet and jobs
   motley explain FLEET JOBS --job NAME    why a job waits, and what would start it
   motley plan --fleet FLEET --cores 8     what would happen to a job
+  motley front                            what the policy could trade, completion against energy
   motley policy list                      the policies that come with the program
   motley policy show default > my.toml    a good start for a policy of your own
   motley completions bash                 completions for the shell";
@@ -47,6 +51,8 @@ pub enum Command {
     Explain(Explain),
     /// Say what would happen to a job on a fleet; nothing is done
     Plan(Box<Plan>),
+    /// Show what a policy could trade: outcomes of its variants of which no other is better in all
+    Front(Front),
     /// List, show and check policies
     #[command(subcommand)]
     Policy(Policy),

@@ -4,6 +4,7 @@ mod compare;
 mod completions;
 mod explain;
 mod plan;
+mod front;
 pub mod policy;
 mod simulate;
 mod study;
@@ -23,6 +24,7 @@ pub fn main() -> ExitCode {
         Command::Compare(args) => compare::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Plan(args) => plan::run(&args),
+        Command::Front(args) => front::run(&args),
         Command::Policy(args) => policy::run(args),
         Command::Completions { shell } => completions::run(shell),
     };

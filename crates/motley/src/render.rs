@@ -10,6 +10,7 @@ mod words;
 pub mod comparison;
 pub mod page;
 pub mod explain;
+pub mod front;
 pub mod simulation;
 
 use comfy_table::{Table, presets};

@@ -10,5 +10,6 @@ pub mod scenario;
 pub mod visit;
 pub mod checkers;
 pub mod report;
+pub mod front;
 
 pub use workload::{Inventory, Outage, OutageKind, Truth, Workload};

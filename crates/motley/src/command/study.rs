@@ -85,8 +85,25 @@ impl<'a> Study<'a> {
         options: Options<'_>,
         planning: &mut Planning<'_>,
     ) -> anyhow::Result<Outcome> {
-        let (policy, bar) = (&self.policies[position], &self.progress);
-        bar.set_message(format!("{} (seed {})", policy.name, options.seed));
+        let policy = &self.policies[position];
+        self.say(format!("{} (seed {})", policy.name, options.seed));
+        self.simulate_under(policy, workload, options, planning)
+    }
+
+    /// Shows on the progress bar what is going on.
+    pub(super) fn say(&self, message: String) {
+        self.progress.set_message(message);
+    }
+
+    /// Runs the jobs under a policy that need not be one of the study's.
+    pub(super) fn simulate_under(
+        &self,
+        policy: &Policy,
+        workload: &Workload,
+        options: Options<'_>,
+        planning: &mut Planning<'_>,
+    ) -> anyhow::Result<Outcome> {
+        let bar = &self.progress;
         bar.set_length(workload.jobs.len() as u64);
         let mut progress = |progress: Progress| bar.set_position(progress.jobs_done as u64);
         let options = Options {

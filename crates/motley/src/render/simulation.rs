@@ -18,6 +18,7 @@ use sim::{Inventory, Workload};
 
 use super::{Names, Placed, placed, reason, waiting};
 
+pub(super) use figures::span;
 pub use input::Input;
 
 /// What came of a simulation.
