@@ -78,6 +78,17 @@ fn jobs_that_share_the_host_slow_each_other_while_both_run() {
     check(MESH, &apart, 1000, &[("train/0", 112), ("other/0", 112)]);
 }
 
+#[test]
+fn tasks_that_are_no_gang_talk_each_by_itself() {
+    let array = MESH.replace("job train work", "job train tasks=2 work");
+    let both = ["train/0.0 mesh dev=0,1,2,3", "train/1.0 mesh dev=4,5,6,7"];
+    check(&array, &both, 1000, &[("train/0", 112), ("train/1", 112)]);
+    // One that waits for the host does not hold up one that does not.
+    let three = array.replace("gpu=4 rate.v100=10 talk=ring*200MB\n    job other", "gpu=4 rate.v100=10 talk=ring*200MB\n      or cores=4 gpu=3 rate.v100=5 talk=ring*200MB\n    job other");
+    let unlike = ["train/0.0 mesh dev=0,1,2,3", "train/1.0 mesh alt=1 dev=4,5,6"];
+    check(&three, &unlike, 1000, &[("train/0", 112), ("train/1", 210)]);
+}
+
 /// Two racks of two nodes, with up-links that pass as much as one node sends.
 const RACKS: &str = "
     class xeon cpu

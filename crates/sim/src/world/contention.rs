@@ -1,10 +1,10 @@
 //! What running jobs take away from each other on links that they share.
 //!
-//! The world's own account of communication, which no planner sees. Every job
-//! that talks sends so many bytes over so many channels for each unit of work;
-//! a channel is shared evenly by the jobs that use it, and a job is held up by
-//! the channel on which it waits longest. Whenever a job that talks starts or
-//! ends, all that talk are reckoned anew. How strong all this is, is the
+//! The world's own account of communication, which no planner sees. Every run
+//! that talks, and every gang of such runs together, sends so many bytes over so many channels for each unit of work;
+//! a channel is shared evenly by those that use it, and each is held up by the
+//! channel on which it waits longest. Whenever one that talks starts or ends,
+//! all that talk are reckoned anew. How strong all this is, is the
 //! world's to say ([`crate::Truth::contention`]).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,10 @@ use super::{Due, Running, Station, World};
 /// The most members of which every order is tried; more talk in the order of their numbers.
 const ORDERS_MAX: usize = 7;
 
-/// What several jobs may send over at the same time.
+/// Who talks to each other: a gang, or one run by itself.
+type Party = (JobId, Option<RunId>);
+
+/// What several parties may send over at the same time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Channel {
     /// A link between two devices, in one direction.
@@ -29,13 +32,15 @@ enum Channel {
     Uplink(String, bool),
 }
 
-/// The bytes that a job sends over each channel for a unit of work, and what passes there a second.
+/// The bytes that a party sends over each channel for a unit of work, and what passes there a second.
 type Traffic = BTreeMap<Channel, (f64, u64)>;
 
 /// Progress of a run that talks, or whose pace may change.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Progress {
     pub(super) communication: Communication,
+    /// Whether it talks to the other tasks of its job too.
+    pub(super) is_of_gang: bool,
     /// Seconds for a unit of work if nobody had to be waited for.
     pub(super) alone: f64,
     /// Seconds for a unit of work at the moment.
@@ -49,21 +54,26 @@ pub(super) struct Progress {
 impl Eq for Progress {}
 
 impl Progress {
-    /// All of the work is left.
-    pub(super) fn new(communication: Communication, alone: f64, units: f64, since: u64) -> Self {
-        Self { communication, alone, unit: alone, left: units, since }
+    /// All of so many units of work is left, each of which takes so many seconds alone.
+    pub(super) fn new(
+        (communication, is_of_gang): (Communication, bool),
+        (units, alone): (f64, f64),
+        since: u64,
+    ) -> Self {
+        Self { communication, is_of_gang, alone, unit: alone, left: units, since }
     }
 }
 
 impl World {
     /// Finds anew how fast everything goes that talks, and when it will end.
     pub(super) fn reckon(&mut self) {
-        let mut jobs: BTreeMap<JobId, Vec<RunId>> = BTreeMap::new();
+        let mut parties: BTreeMap<Party, Vec<RunId>> = BTreeMap::new();
         for run in &self.talking {
-            jobs.entry(run.job).or_default().push(*run);
+            let alone = (!self.progress(*run).is_of_gang).then_some(*run);
+            parties.entry((run.job, alone)).or_default().push(*run);
         }
-        let traffic: BTreeMap<JobId, Traffic> =
-            jobs.iter().map(|(job, runs)| (*job, self.traffic(runs))).collect();
+        let traffic: BTreeMap<Party, Traffic> =
+            parties.iter().map(|(party, runs)| (*party, self.traffic(runs))).collect();
         let mut users: BTreeMap<&Channel, f64> = BTreeMap::new();
         for channel in traffic.values().flat_map(BTreeMap::keys) {
             *users.entry(channel).or_default() += 1.0;
@@ -76,8 +86,8 @@ impl World {
         };
         let coefficient = f64::from(self.rates.contention().0) / 1e3;
         let mut paces: Vec<(RunId, f64)> = Vec::new();
-        for (job, runs) in &jobs {
-            let waits = coefficient * held_up(&traffic[job]);
+        for (party, runs) in &parties {
+            let waits = coefficient * held_up(&traffic[party]);
             let alone = |run: &RunId| self.progress(*run).alone;
             // Who talks to others is as slow as the slowest of them.
             let slowest = runs.iter().map(alone).fold(0.0, f64::max);
@@ -117,7 +127,7 @@ impl World {
         self.runs.get_mut(&run).expect("it still runs").end = Some(moment);
     }
 
-    /// What the runs of a job send over which channels.
+    /// What the runs of a party send over which channels.
     fn traffic(&self, runs: &[RunId]) -> Traffic {
         let mut traffic = Traffic::new();
         for run in runs {

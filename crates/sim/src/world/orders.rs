@@ -47,7 +47,8 @@ impl World {
             progress: way.communication.map(|communication| {
                 let alone = 1e6 / rate.0 as f64;
                 let units = self.rates.work(job).map_or(0.0, |work| work.0 as f64 / 1e6);
-                Progress::new(communication, alone, units, self.clock.0)
+                let is_of_gang = job.gang.is_some();
+                Progress::new((communication, is_of_gang), (units, alone), self.clock.0)
             }),
         };
         let talks = running.progress.is_some();
