@@ -1,8 +1,8 @@
 //! Remedies: the smallest changes with which one more task of a job would start now.
 //!
 //! Each kind is looked for by itself: fewer cores, less memory, fewer devices,
-//! a smaller share, less device memory (the largest amount that starts, exact
-//! to its unit, by halving), another model, a label dropped, one run gone (the
+//! a smaller share, less device memory, a smaller gang (the largest amount that
+//! starts, exact to its unit, by halving), another model, a label dropped, one run gone (the
 //! one that has run for the least time). A remedy is told only after
 //! [`crate::plan`] has started one more task with it, on the same snapshot
 //! under the same policy; the same plan with one unit more has not.
@@ -83,6 +83,11 @@ pub enum Remedy {
         /// The most with which a task starts.
         memory: Bytes,
     },
+    /// A smaller gang.
+    Tasks {
+        /// The most tasks that start together.
+        tasks: u32,
+    },
     /// A run is gone, and its task does not come back.
     Eviction {
         /// Which one.
@@ -110,6 +115,8 @@ impl Remedy {
         let mut changed = snapshot.clone();
         if let Self::Eviction { run, .. } = self {
             suppose::end(&mut changed, *run);
+        } else if let Self::Tasks { tasks } = self {
+            suppose::ask_for_tasks(&mut changed, job, *tasks);
         } else if let Some(waiting) = snapshot.backlog.get(&job) {
             let mut alternatives = waiting.job.alternatives.to_vec();
             self.change(&mut alternatives, snapshot);
@@ -151,6 +158,7 @@ impl Remedy {
                 Self::Devices { .. }
                 | Self::Share { .. }
                 | Self::DeviceMemory { .. }
+                | Self::Tasks { .. }
                 | Self::Eviction { .. },
                 _,
             ) => {}
@@ -168,7 +176,7 @@ impl Remedy {
             | Self::Devices { alternative, .. }
             | Self::Share { alternative, .. }
             | Self::DeviceMemory { alternative, .. } => Some(*alternative),
-            Self::Eviction { .. } => None,
+            Self::Tasks { .. } | Self::Eviction { .. } => None,
         }
     }
 }
@@ -182,6 +190,10 @@ pub(super) fn find(inquiry: &Inquiry<'_>, waiting: &Waiting) -> Remedies {
         found.extend(labels(asked, alternative, &mut probe));
         found.append(&mut models(asked, alternative, &mut probe));
         found.append(&mut amounts(asked, alternative, &mut probe));
+    }
+    if waiting.job.gang.is_some() {
+        let tasks = |amount| Remedy::Tasks { tasks: u32::try_from(amount).unwrap_or(u32::MAX) };
+        found.extend(probe.largest(1..waiting.count().into(), tasks));
     }
     let (eviction, asked_all) = eviction(waiting, &mut probe);
     found.extend(eviction);

@@ -67,6 +67,18 @@ pub fn ask(snapshot: &mut Snapshot, job: JobId, alternatives: Vec<Alternative>) 
     }
 }
 
+/// Lets only so many tasks of a waiting job wait, those that go first.
+pub fn ask_for_tasks(snapshot: &mut Snapshot, job: JobId, tasks: u32) {
+    let Some(waiting) = Arc::make_mut(&mut snapshot.backlog).get_mut(&job) else { return };
+    let waiting = Arc::make_mut(waiting);
+    while waiting.count() > tasks && !waiting.fresh.is_empty() {
+        waiting.fresh.end -= 1;
+    }
+    while waiting.count() > tasks.max(1) {
+        waiting.again.pop_last();
+    }
+}
+
 fn start(snapshot: &mut Snapshot, placement: &Placement) -> Option<NodeId> {
     let tenant = take_off(snapshot, placement.run)?;
     let amounts = Amounts::of_grant(&placement.grant);

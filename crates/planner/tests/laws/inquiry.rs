@@ -78,8 +78,17 @@ fn apply(remedy: &Remedy, job: JobId, scene: &Scene) -> Parts {
         parts.runs.retain(|one| one.id() != *run);
         return parts;
     }
+    if let Remedy::Tasks { tasks } = remedy {
+        let of_job = |waiting: &&mut Waiting| waiting.job.id == job;
+        let waiting = parts.backlog.iter_mut().find(of_job).expect("the job waits");
+        let kept: Vec<_> = waiting.tasks().take(*tasks as usize).collect();
+        waiting.again.retain(|task, _| kept.iter().any(|(one, _)| one == task));
+        let left = *tasks - u32::try_from(waiting.again.len()).unwrap();
+        waiting.fresh.end = waiting.fresh.start + left;
+        return parts;
+    }
     let mut asked = scene.asked(job);
-    let one = &mut asked[usize::from(remedy.alternative().expect("all but evictions have one"))];
+    let one = &mut asked[usize::from(remedy.alternative().expect("all others have one"))];
     let devices = one.request.devices.as_mut();
     match (remedy, devices) {
         (Remedy::Labels { keys, .. }, _) => keys.iter().for_each(|key| {
@@ -116,6 +125,7 @@ fn smaller(remedy: &Remedy, scene: &Scene) -> Vec<Remedy> {
         Remedy::Memory { memory, .. } | Remedy::DeviceMemory { memory, .. } => memory.0 += 1,
         Remedy::Devices { count, .. } => *count += 1,
         Remedy::Share { share, .. } => share.0 += 1,
+        Remedy::Tasks { tasks } => *tasks += 1,
         Remedy::Labels { keys, .. } if keys.len() == 1 => return Vec::new(),
         Remedy::Labels { alternative, keys } => {
             let single = |key: &String| Remedy::Labels {
@@ -148,6 +158,9 @@ fn evictions(scene: &Scene) -> Vec<Remedy> {
 /// The largest changes of every kind.
 fn largest(scene: &Scene, job: JobId) -> Vec<Remedy> {
     let mut all = evictions(scene);
+    let waiting = &scene.snapshot.backlog[&job];
+    let is_gang = waiting.job.gang.is_some() && waiting.count() > 1;
+    all.extend(is_gang.then_some(Remedy::Tasks { tasks: 1 }));
     for (asked, alternative) in scene.asked(job).iter().zip(0..) {
         let request = &asked.request;
         let bare = MilliCores(u64::from(request.devices.is_none()));
@@ -208,7 +221,7 @@ fn job_starts_once_the_smallest_change_is_applied_and_with_nothing_smaller() {
     }
     println!("{found:?}");
     // Every kind, and more than once.
-    assert!(found.len() == 8 && found.values().all(|count| *count > 5), "{found:?}");
+    assert!(found.len() == 9 && found.values().all(|count| *count > 5), "{found:?}");
 }
 
 fn name(remedy: &Remedy) -> &'static str {
@@ -220,6 +233,7 @@ fn name(remedy: &Remedy) -> &'static str {
         Remedy::Devices { .. } => "devices",
         Remedy::Share { .. } => "share",
         Remedy::DeviceMemory { .. } => "device memory",
+        Remedy::Tasks { .. } => "tasks",
         Remedy::Eviction { .. } => "eviction",
     }
 }

@@ -10,7 +10,8 @@ use crate::render::words;
 /// One remedy. The fields that its kind does not have are null.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct RemedyPart {
-    /// `labels`, `model`, `cores`, `memory`, `devices`, `share`, `device-memory` or `eviction`.
+    /// `labels`, `model`, `cores`, `memory`, `devices`, `share`, `device-memory`, `tasks`
+    /// or `eviction`.
     kind: &'static str,
     alternative: Option<u16>,
     /// What is asked, and the most with which a task starts, in `unit`.
@@ -50,7 +51,10 @@ fn part(asked: &Asked<'_>, remedy: &Remedy) -> RemedyPart {
     let alternative = remedy.alternative();
     let Some(wanted) = alternative.and_then(|index| job.alternatives.get(usize::from(index)))
     else {
-        return eviction(asked, remedy);
+        return match remedy {
+            Remedy::Tasks { tasks } => smaller_gang(asked, *tasks),
+            _ => eviction(asked, remedy),
+        };
     };
     let part = change(asked, wanted, remedy);
     let text = match job.alternatives.len() {
@@ -105,7 +109,7 @@ fn change(asked: &Asked<'_>, wanted: &Alternative, remedy: &Remedy) -> RemedyPar
             let text = format!("with {is} of {kind} memory in place of {was}");
             amount("device-memory", "bytes", (had, memory.0), text)
         }
-        Remedy::Eviction { .. } => RemedyPart::default(),
+        Remedy::Tasks { .. } | Remedy::Eviction { .. } => RemedyPart::default(),
     }
 }
 
@@ -127,6 +131,14 @@ fn labels(wanted: &Alternative, keys: &[String]) -> RemedyPart {
     let pairs: Vec<String> = keys.iter().map(pair).collect();
     let text = format!("without the label {}", words::list(&pairs, " and "));
     RemedyPart { kind: "labels", labels: Some(keys.to_vec()), text, ..RemedyPart::default() }
+}
+
+fn smaller_gang(asked: &Asked<'_>, tasks: u32) -> RemedyPart {
+    let waiting = asked.visit.snapshot.backlog.get(&asked.visit.job.id);
+    let had = waiting.map_or(0, |waiting| waiting.count());
+    let has = words::count(tasks.into(), "task");
+    let text = format!("with {has} that must start together in place of {had}");
+    amount("tasks", "count", (had.into(), tasks.into()), text)
 }
 
 fn eviction(asked: &Asked<'_>, remedy: &Remedy) -> RemedyPart {
