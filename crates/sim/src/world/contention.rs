@@ -1,11 +1,11 @@
 //! What running jobs take away from each other on links that they share.
 //!
 //! The world's own account of communication, which no planner sees. Every run
-//! that talks, and every gang of such runs together, sends so many bytes over so many channels for each unit of work;
-//! a channel is shared evenly by those that use it, and each is held up by the
-//! channel on which it waits longest. Whenever one that talks starts or ends,
-//! all that talk are reckoned anew. How strong all this is, is the
-//! world's to say ([`crate::Truth::contention`]).
+//! that talks, and every gang of such runs together, sends so many bytes over
+//! so many channels for each unit of work; a channel is shared evenly by those
+//! that use it, and each is held up by the channel on which it waits longest.
+//! Whenever one that talks starts or ends, all that talk are reckoned anew. How
+//! strong all this is, is the world's to say ([`crate::Truth::contention`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,8 @@ enum Channel {
     Uplink(String, bool),
 }
 
-/// The bytes that a party sends over each channel for a unit of work, and what passes there a second.
+/// The bytes that a party sends over each channel for a unit of work, and what passes there in a
+/// second.
 type Traffic = BTreeMap<Channel, (f64, u64)>;
 
 /// Progress of a run that talks, or whose pace may change.
