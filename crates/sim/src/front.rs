@@ -3,7 +3,7 @@
 //! In come a policy, the objectives to trade and a function that simulates a
 //! policy; out comes a [`Front`]: every outcome, which of them no other
 //! dominates, the knee among them and where the policy itself stands. Variants
-//! of the policy are drawn up in [`design`]: weights on a lattice, other
+//! of the policy are drawn up in `front::design`: weights on a lattice, other
 //! patience, and each objective first among the choices that keep a limit of others.
 //! Limits find what lies on a bulge of the front, which no weights do; they are
 //! halved where two neighbours came out farthest apart. Costs are compared in
