@@ -9,6 +9,7 @@
 //! Structure is shared with the snapshots that it seals; a part is copied only
 //! while somebody still holds a snapshot of it.
 
+mod datasets;
 mod mix;
 mod observe;
 
@@ -17,10 +18,11 @@ use std::sync::Arc;
 
 use fleet::snapshot::{Amounts, Memory, MixShape, Waiting, is_unwanted};
 use fleet::{
-    Action, Attempt, Changes, Classes, Generation, Grant, Job, JobId, NodeEntry, NodeId, Order,
-    Plan, Run, RunId, Serial, Snapshot, Stage, StopCause, TaskIndex, Tenant, Time,
+    Action, Attempt, Catalogue, Changes, Classes, Generation, Grant, Job, JobId, NodeEntry, NodeId,
+    Order, Plan, Run, RunId, Serial, Snapshot, Stage, StopCause, TaskIndex, Tenant, Time,
 };
 
+use datasets::Shelves;
 use mix::Arrivals;
 
 /// What only we know.
@@ -41,6 +43,7 @@ pub struct Ledger {
     given_up: BTreeMap<RunId, Arc<Run>>,
     tenants: Arc<BTreeMap<Tenant, Amounts>>,
     arrivals: Arrivals,
+    shelves: Shelves,
     capacity: Amounts,
     held: Amounts,
     memory: Memory,
@@ -104,6 +107,12 @@ impl Ledger {
     /// Plans for the arrivals that an operator expects, in place of those that were seen so far.
     pub fn declare_mix(&mut self, shapes: impl IntoIterator<Item = MixShape>) {
         self.arrivals.declare(shapes);
+        self.has_changed = true;
+    }
+
+    /// Takes these datasets to be where it says, in place of all that was known of datasets so far.
+    pub fn know_datasets(&mut self, catalogue: Catalogue) {
+        self.shelves = Shelves::new(catalogue);
         self.has_changed = true;
     }
 
@@ -192,6 +201,7 @@ impl Ledger {
             unwanted: Arc::clone(&self.unwanted),
             tenants: Arc::clone(&self.tenants),
             mix: self.arrivals.mix(),
+            catalogue: Arc::clone(&self.shelves.catalogue),
             capacity: self.capacity,
             held: self.held,
             memory: self.memory.clone(),

@@ -7,7 +7,7 @@ use controller::{Ledger, Request, TaskTally, Turn, turn};
 use fleet::policy::{Pick, Scale};
 use fleet::snapshot::Parts;
 use fleet::{
-    Action, Extent, JobId, Micro, Milli, Millijoules, NodeId, NodeSight, Observation, Order,
+    Action, Bytes, Extent, JobId, Micro, Milli, Millijoules, NodeId, NodeSight, Observation, Order,
     Policy, RunSight, RunState, Snapshot, Span, Time, sketch,
 };
 use planner::{Effort, Scratch};
@@ -73,6 +73,7 @@ fn policy() -> Policy {
             rarity: Milli(10_000),
             energy: Millijoules(1),
             deadline: Micro(1),
+            locality: Bytes(10_000_000_000),
         },
         batch: None,
     }

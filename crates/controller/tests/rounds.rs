@@ -10,7 +10,7 @@ use controller::{Ledger, Request, Turn, turn};
 use fleet::policy::{OrderKey, Pick, Scale};
 use fleet::snapshot::Parts;
 use fleet::{
-    Extent, Job, Micro, Milli, Millijoules, NodeSight, Observation, Policy, Reason, Serial,
+    Bytes, Extent, Job, Micro, Milli, Millijoules, NodeSight, Observation, Policy, Reason, Serial,
     Snapshot, Span, Time, sketch,
 };
 use planner::{Effort, Scratch};
@@ -112,6 +112,7 @@ fn policy() -> Policy {
             rarity: Milli(10_000),
             energy: Millijoules(1),
             deadline: Micro(1),
+            locality: Bytes(10_000_000_000),
         },
         batch: None,
     }

@@ -14,6 +14,7 @@ mod placements;
 mod explanation;
 mod reasons;
 mod gangs;
+mod locality;
 
 use std::collections::BTreeSet;
 
@@ -51,11 +52,12 @@ pub fn check_reasons(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
     reasons::check(snapshot, decision)
 }
 
-/// Whether the plan is woken no later than when the first patience or batch ends.
+/// Whether the plan is woken no later than when the first patience, batch or wait for a node ends.
 fn check_patience(plan: &Plan, explanation: &Explanation, faults: &mut Vec<Fault>) {
     let until = |waiting: &StillWaiting| match *waiting.reason {
         Reason::Patience(ref patience) => Some((patience.until, waiting.job)),
         Reason::Batch(until) => Some((until, waiting.job)),
+        Reason::Locality(ref locality) => Some((locality.until, waiting.job)),
         Reason::NoRoom(_) | Reason::Effort | Reason::Gang(_) | Reason::Recalled => None,
     };
     let Some((until, job)) = explanation.waiting.iter().filter_map(until).min() else { return };

@@ -115,6 +115,8 @@ pub enum Reason {
     Effort,
     /// It is planned together with others that may arrive until then.
     Batch(Time),
+    /// A node could take it, but it ends sooner where its inputs are.
+    Locality(Locality),
     /// Not all tasks of the gang find room at the same time.
     Gang(GangRoom),
     /// Others of its gang still hold something; all start together once they have stopped.
@@ -217,4 +219,19 @@ pub struct Patience {
     pub offered_duration: Span,
     /// From when on the offered class would be taken.
     pub until: Time,
+}
+
+/// Waiting for a node that holds inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Locality {
+    /// The node: it holds an input, and is full.
+    pub node: NodeId,
+    /// When what runs there is declared to have ended, as far as the task needs it.
+    pub until: Time,
+    /// When the task would have ended if it started there then.
+    pub end: Time,
+    /// The node on which it would end first of those that have room now.
+    pub elsewhere: NodeId,
+    /// When it would have ended there, with everything fetched that is missing there.
+    pub end_elsewhere: Time,
 }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::communication::Communication;
+use crate::dataset::Datasets;
 use crate::device::{Classes, DeviceClass, DeviceKind};
 use crate::id::{ClassId, JobId, Tenant};
 use crate::node::Node;
@@ -41,6 +42,8 @@ pub struct Job {
     pub deadline: Option<Time>,
     /// The ways to run one task, most wanted first; at least one.
     pub alternatives: Arc<Vec<Alternative>>,
+    /// What its tasks read and write, where it says so.
+    pub datasets: Option<Arc<Datasets>>,
 }
 
 /// How the tasks of a job belong together: all that wait start at the same time, on devices of one

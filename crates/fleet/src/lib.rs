@@ -19,6 +19,7 @@ pub mod attachment;
 pub mod topology;
 pub mod node;
 pub mod job;
+pub mod dataset;
 pub mod run;
 pub mod snapshot;
 pub mod policy;
@@ -32,6 +33,7 @@ pub mod sketch;
 pub use attachment::{Attachment, Uplink};
 pub use body::{Body, BodyError, Extent, NodeSight, Observation, RunSight, RunState};
 pub use communication::{Communication, Pattern};
+pub use dataset::{Catalogue, Dataset, Datasets, Holding};
 pub use device::{Classes, DeviceClass, DeviceKind, Power, ShareRule};
 pub use explanation::{Explanation, Reason};
 pub use id::{

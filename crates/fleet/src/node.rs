@@ -17,7 +17,7 @@ use crate::device::{Classes, Power, ShareRule};
 use crate::id::{ClassId, DeviceIndex, NodeId};
 use crate::job::DeviceRequest;
 use crate::topology::Topology;
-use crate::units::{Bytes, Milli, MilliCores, Milliwatts};
+use crate::units::{Bandwidth, Bytes, Milli, MilliCores, Milliwatts};
 
 pub use connected::{DeviceSet, connected_devices};
 
@@ -43,6 +43,8 @@ pub struct Node {
     /// How many cores wake together: a socket draws all it can as soon as one of its cores is held.
     /// Zero: power grows in proportion to the held cores.
     pub socket: MilliCores,
+    /// How fast its own network is, in each direction; zero where nobody says.
+    pub network: Bandwidth,
     /// What it is like inside, where that is known.
     pub topology: Option<Arc<Topology>>,
     /// How it hangs in the network, where that is known.

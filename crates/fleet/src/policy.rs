@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Micro, Milli, Millijoules, Span};
+use crate::units::{Bytes, Micro, Milli, Millijoules, Span};
 
 /// The most tiers that a policy may have.
 pub const TIERS_MAX: usize = 4;
@@ -102,11 +102,13 @@ pub enum Objective {
     Energy,
     /// Chance of missing the deadline.
     Deadline,
+    /// Data moved to where the task runs.
+    Locality,
 }
 
 impl Objective {
     /// How many there are.
-    pub const COUNT: usize = 7;
+    pub const COUNT: usize = 8;
 
     /// Every objective, in the order of vectors of scores.
     pub const ALL: [Self; Self::COUNT] = [
@@ -117,6 +119,7 @@ impl Objective {
         Self::Rarity,
         Self::Energy,
         Self::Deadline,
+        Self::Locality,
     ];
 
     /// Its position in [`Self::ALL`] and in vectors of scores.
@@ -136,6 +139,7 @@ impl Objective {
             Self::Rarity => "rarity",
             Self::Energy => "energy",
             Self::Deadline => "deadline",
+            Self::Locality => "locality",
         }
     }
 }
@@ -208,4 +212,6 @@ pub struct Scale {
     pub energy: Millijoules,
     /// For deadline: a probability.
     pub deadline: Micro,
+    /// For locality: data.
+    pub locality: Bytes,
 }

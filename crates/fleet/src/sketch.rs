@@ -23,13 +23,14 @@
 //! | item | words |
 //! | --- | --- |
 //! | `class MODEL KIND` | `mem=` `units=` `cap=A,B` `share=exclusive\|milli` (exclusive) `idle=` `busy=` |
-//! | `node NAME` | `cores=` `mem=` must be given; `cpu=MODEL` (the first of kind cpu), `idle=` `busy=` `label.KEY=VALUE` `dev=MODEL*2,MODEL` `host=` `links=0-1:25GB/s,…` `nic=` `switch=NAME:BANDWIDTH,NAME` (the nearest first) `down`; `x3`: three such nodes, `NAME-0` to `NAME-2` |
-//! | `job NAME` | `tenant=` (default) `prio=` (0) `at=` (0s) `tasks=` (1) `gang` with `pernode=` and `under=` (switches) `work=` (no end) `deadline=` (a moment), and the first alternative |
+//! | `node NAME` | `cores=` `mem=` must be given; `cpu=MODEL` (the first of kind cpu), `idle=` `busy=` `label.KEY=VALUE` `dev=MODEL*2,MODEL` `host=` `net=10Gbit/s` `links=0-1:25GB/s,…` `nic=` `switch=NAME:BANDWIDTH,NAME` (the nearest first) `down`; `x3`: three such nodes, `NAME-0` to `NAME-2` |
+//! | `job NAME` | `tenant=` (default) `prio=` (0) `at=` (0s) `tasks=` (1) `gang` with `pernode=` and `under=` (switches) `work=` (no end) `deadline=` (a moment) `in=NAME:SIZE,…` `out=NAME:SIZE,…`, and the first alternative |
 //! | `or` | another alternative of the job above |
 //! | alternative | `cores=` `mem=` (nothing); `gpu=N`, `tpu=N`, …, with `share=` (1) `devmem=` `model=A,B` `units=` `cap=`; `label.KEY=VALUE`; `rate.MODEL=`; `talk=PATTERN*BYTES` for every unit of work |
 //! | `run JOB/TASK.ATTEMPT NODE` | `alt=` (0) `dev=INDEX,INDEX` `since=` (0s) `stage=ordered\|running\|stray\|cancelled\|recalled\|stopping` (running) `generation=` (0); holds what the alternative asks, and its task no longer waits |
 //! | `again JOB/TASK.ATTEMPT` | the task waits for this attempt |
 //! | `mix COUNT` | an alternative of which so many tasks have come and gone |
+//! | `data NAME SIZE NODE …` | where a dataset is |
 //! | `rotation NODE`, `regimes REGIME …` | what the last plan wanted remembered |
 //! | `at SPAN` | the time of the snapshot |
 //!
@@ -41,6 +42,7 @@ mod line;
 mod read;
 mod alternative;
 mod wiring;
+mod datasets;
 mod write;
 
 use thiserror::Error;
@@ -75,7 +77,7 @@ pub enum SketchError {
 pub enum WordFault {
     /// No item starts like this.
     #[error(
-        "no such item; items are class, node, job, or, run, again, mix, rotation, regimes and at"
+        "no such item; items are class, node, data, job, or, run, again, mix, rotation, regimes and at"
     )]
     UnknownItem,
     /// The item has no such word.

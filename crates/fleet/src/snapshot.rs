@@ -19,6 +19,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::dataset::Catalogue;
 use crate::device::Classes;
 use crate::id::{Attempt, JobId, NodeId, RunId, Serial, TaskIndex, Tenant};
 use crate::job::{Alternative, Job};
@@ -51,6 +52,8 @@ pub struct Snapshot {
     pub tenants: Arc<BTreeMap<Tenant, Amounts>>,
     /// The shapes of what has arrived so far.
     pub mix: Arc<Mix>,
+    /// Which datasets are where.
+    pub catalogue: Arc<Catalogue>,
     /// What the nodes that are up have, together.
     pub capacity: Amounts,
     /// What is held of the nodes that are up, together.
@@ -181,6 +184,8 @@ pub struct Parts {
     pub runs: Vec<Run>,
     /// The arriving mix.
     pub mix: Mix,
+    /// Which datasets are where.
+    pub catalogue: Catalogue,
     /// What the last plan wanted remembered.
     pub memory: Memory,
 }
@@ -218,7 +223,7 @@ impl Snapshot {
     /// # Errors
     /// If the parts do not fit together; see [`SnapshotError`].
     pub fn build(parts: Parts) -> Result<Self, SnapshotError> {
-        let Parts { serial, at, classes, mut nodes, backlog, runs, mix, memory } = parts;
+        let Parts { serial, at, classes, mut nodes, backlog, runs, mix, catalogue, memory } = parts;
         nodes.sort_by_key(|(node, _)| node.id);
         let mut entries = Vec::with_capacity(nodes.len());
         for (position, (node, up)) in nodes.into_iter().enumerate() {
@@ -245,6 +250,7 @@ impl Snapshot {
             runs: Arc::new(runs),
             tenants: Arc::new(tenants),
             mix: Arc::new(mix),
+            catalogue: Arc::new(catalogue),
             capacity,
             held,
             memory,

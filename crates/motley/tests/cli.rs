@@ -194,6 +194,7 @@ fn a_policy_in_json_has_the_names_and_units_of_its_file() {
             "rarity": 10,
             "energy": "200kJ",
             "deadline": 0.05,
+            "locality": "10GB",
         },
     });
     assert_eq!(shown, expected);

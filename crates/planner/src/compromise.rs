@@ -18,7 +18,7 @@ use crate::groups::GroupId;
 use crate::ranking::Weight;
 use crate::score::Parts;
 use crate::shapes::JobShape;
-use crate::weigh::Weigher;
+use crate::weigh::{Weigher, sites};
 
 /// A thousandth: scores that differ by less say nothing of what is given up.
 const RANGE_MIN: u32 = 1000;
@@ -31,7 +31,7 @@ struct Scored {
 }
 
 impl Weigher<'_> {
-    /// The best choice on every group, in no order that a decision may depend on.
+    /// The best choice on every group, and on every node that holds an input, in no order that a decision may depend on.
     pub(crate) fn all_by_knee(
         &self,
         demand: &Demand,
@@ -40,14 +40,14 @@ impl Weigher<'_> {
     ) -> Vec<(GroupId, Weight)> {
         let Scratch { groups, shapes, appraiser, .. } = scratch;
         let mut choices: Vec<Scored> = Vec::new();
-        for id in shapes.with_room(shape) {
+        for (id, node) in sites(demand, shape, groups, shapes) {
             let group = groups.get(id);
             let options = |one, consider: &mut dyn FnMut(&_)| {
                 if shapes.has_room(one, id) {
                     appraiser.kept(one, shapes, id, group).iter().for_each(consider);
                 }
             };
-            self.each_of((demand, shape), group, options, |weight, parts| {
+            self.each_of((demand, shape), (group, node), options, |weight, parts| {
                 choices.push(Scored { id, weight, parts });
             });
         }
@@ -55,7 +55,7 @@ impl Weigher<'_> {
         let mut best: Vec<(GroupId, Weight)> = Vec::new();
         for Scored { id, weight, .. } in choices {
             match best.last_mut() {
-                Some((last, before)) if *last == id => {
+                Some((last, before)) if *last == id && before.node == weight.node => {
                     if weight.beats(before) {
                         *before = weight;
                     }

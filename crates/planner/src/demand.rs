@@ -13,6 +13,7 @@ use fleet::{ClassId, Job, Milli, Policy, Rate, Snapshot, Span, Time};
 use crate::Scratch;
 use crate::objective::Ask;
 use crate::shapes::JobShape;
+use crate::staging::Staging;
 
 /// How fast a job is on what.
 pub(crate) struct Demand {
@@ -20,6 +21,8 @@ pub(crate) struct Demand {
     /// By alternative, for every class that could run it, ascending by class.
     paces: Vec<Vec<Pace>>,
     fastest: Option<Pace>,
+    /// What its tasks fetch, where they read anything.
+    pub(crate) staging: Option<Staging>,
 }
 
 /// How fast one alternative is declared to run on one class.
@@ -77,7 +80,7 @@ impl Demand {
             }
         };
         let ask = Ask { best_seconds, best_joules, slack_seconds: job.deadline.map(slack) };
-        Self { ask, paces, fastest }
+        Self { ask, paces, fastest, staging: Staging::new(job, snapshot) }
     }
 
     /// The pace of an alternative on a class that has room for it.

@@ -54,6 +54,16 @@ impl Dice {
         None
     }
 
+    /// One of these choices, each on another node and every one as likely as the others.
+    pub(crate) fn pick_one(
+        &mut self,
+        mut tied: Vec<(GroupId, Weight)>,
+    ) -> Option<(GroupId, Weight)> {
+        tied.sort_unstable_by_key(|(_, weight)| weight.node);
+        let drawn = self.below(tied.len());
+        tied.get(drawn).copied()
+    }
+
     /// A number below `count`, or zero.
     pub(crate) fn below(&mut self, count: usize) -> usize {
         let Some(generator) = &mut self.0 else { return 0 };

@@ -31,11 +31,15 @@ pub(crate) fn explain(
     let mut waiting = Vec::with_capacity(found.left.len());
     for left in &found.left {
         let is_recalled = found.recalled.contains(&left.waiting.job.id);
+        let wait = found.waits.get(&left.waiting.job.id);
         let reason = match (left.unseen, &found.held_back) {
             _ if is_recalled => Arc::clone(&recalled),
             (true, _) => Arc::clone(&effort),
             (false, Some(gate)) if gate.holds(&left.waiting.job) => Arc::clone(&batch),
-            (false, _) => reason(left, found, scratch),
+            (false, _) => match wait {
+                Some(wait) => Arc::new(Reason::Locality(*wait)),
+                None => reason(left, found, scratch),
+            },
         };
         waiting.push(StillWaiting { job: left.waiting.job.id, tasks: left.tasks, reason });
     }
@@ -49,11 +53,12 @@ pub(crate) fn explain(
     }
 }
 
-/// The earliest time at which a job's patience or its batch ends.
+/// The earliest time at which a job's patience, its batch or its wait for a node ends.
 pub(crate) fn wake(explanation: &Explanation) -> Option<Time> {
     let until = |waiting: &StillWaiting| match *waiting.reason {
         Reason::Patience(patience) => Some(patience.until),
         Reason::Batch(until) => Some(until),
+        Reason::Locality(wait) => Some(wait.until),
         Reason::NoRoom(_) | Reason::Effort | Reason::Gang(_) | Reason::Recalled => None,
     };
     explanation.waiting.iter().filter_map(until).min()

@@ -250,7 +250,7 @@ fn members(
         let mut choosable = one.choosable;
         choosable.effects.stretch = stretch;
         let grant = choosable.way.grant(kind.alternative, &one.state.node, &one.state.free);
-        weigher.member(demand, (kind.number, pace), (one.node, grant), &choosable)
+        weigher.member(demand, (kind.number, pace), (&one.state, grant), &choosable)
     };
     placed.iter().map(member).collect()
 }

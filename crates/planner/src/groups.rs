@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use fleet::device::Power;
 use fleet::{
-    Bytes, ClassId, Classes, Free, Grant, MilliCores, Node, NodeEntry, NodeId, Serial, Snapshot,
-    Topology,
+    Bandwidth, Bytes, ClassId, Classes, Free, Grant, MilliCores, Node, NodeEntry, NodeId, Serial,
+    Snapshot, Topology,
 };
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
@@ -84,7 +84,7 @@ type MakeKey = (
     Vec<ClassId>,
     BTreeMap<String, String>,
     (Power, MilliCores),
-    Option<Arc<Topology>>,
+    (Bandwidth, Option<Arc<Topology>>),
 );
 
 /// Nodes of one make.
@@ -156,6 +156,11 @@ impl Groups {
     /// The group in a slot.
     pub(crate) fn get(&self, id: GroupId) -> &Group {
         self.slots[id.index()].as_ref().expect("a live group")
+    }
+
+    /// The group that a node is in.
+    pub(crate) fn group_of(&self, node: NodeId) -> GroupId {
+        self.group_of[node.index()]
     }
 
     /// The groups in short, by slot; without nodes where there is none.
@@ -250,7 +255,7 @@ impl Groups {
             node.devices.clone(),
             node.labels.clone(),
             (node.power, node.socket),
-            node.topology.clone(),
+            (node.network, node.topology.clone()),
         );
         let next = MakeId(u32::try_from(self.makes.len()).expect("fewer than 2^32 makes"));
         let make = *self.make_ids.entry(key).or_insert(next);

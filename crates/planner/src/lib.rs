@@ -22,6 +22,8 @@ mod communication;
 mod effects;
 mod score;
 pub mod front;
+mod staging;
+mod expected;
 mod demand;
 mod ranking;
 mod dice;

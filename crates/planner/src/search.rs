@@ -8,11 +8,14 @@
 //! plan has changed since. What earlier plans remembered makes no difference.
 //! When the next job would pass the effort, it and all after it wait, and go
 //! first in the next plan.
+//!
+//! A job that waits for a node with its inputs is put aside, and looked at again once all others
+//! were: until nothing more is placed, so that its reason holds for the plan as a whole.
 
 use std::collections::{BTreeMap, BTreeSet, btree_map};
 use std::ops::Range;
 
-use fleet::explanation::{Choice as Chosen, RunnerUp, Score, TierInForce};
+use fleet::explanation::{Choice as Chosen, Locality, RunnerUp, Score, TierInForce};
 use fleet::policy::Pick;
 use fleet::snapshot::{Amounts, Waiting};
 use fleet::{
@@ -21,6 +24,7 @@ use fleet::{
 
 use crate::batch::{self, Gate};
 use crate::dice::Dice;
+use crate::expected::Expected;
 use crate::lookahead;
 use crate::queue::Queue;
 use crate::reconcile::Agenda;
@@ -42,6 +46,8 @@ pub(crate) struct Found<'a> {
     pub(crate) held_back: Option<Gate>,
     /// See [`fleet::snapshot::Memory::released`].
     pub(crate) released: Option<Time>,
+    /// Jobs that wait for a node with their inputs.
+    pub(crate) waits: BTreeMap<JobId, Locality>,
     pub(crate) weigher: Weigher<'a>,
 }
 
@@ -72,6 +78,8 @@ pub(crate) fn search<'a>(
         unseen: BTreeSet::new(),
         looked: BTreeMap::new(),
         dice: Dice::new(effort, snapshot),
+        aside: BTreeMap::new(),
+        expected: None,
         spent: false,
         found: Found {
             placements: Vec::new(),
@@ -82,6 +90,7 @@ pub(crate) fn search<'a>(
             recalled: agenda.recalled.iter().map(|waiting| waiting.job.id).collect(),
             held_back,
             released,
+            waits: BTreeMap::new(),
             weigher: Weigher { snapshot, policy, tiers },
         },
     };
@@ -93,6 +102,7 @@ pub(crate) fn search<'a>(
     while let Some(waiting) = search.queue.front() {
         search.look_at(waiting, effort, scratch);
     }
+    search.settle(effort, scratch);
     let Search { mut found, placed, unseen, .. } = search;
     let all = agenda.place.iter().chain(&agenda.recalled);
     found.left = all.filter_map(|waiting| left(waiting, &placed, &unseen)).collect();
@@ -113,6 +123,10 @@ struct Search<'a> {
     /// How many tasks were placed when a kind of job was last looked at.
     looked: BTreeMap<(JobShape, Option<Work>), usize>,
     dice: Dice,
+    /// Jobs that wait for a node with their inputs, as far as is known.
+    aside: BTreeMap<JobId, &'a Waiting>,
+    /// What is expected of nodes, once somebody asks.
+    expected: Option<Expected<'a>>,
     /// Whether the effort ran out.
     spent: bool,
     found: Found<'a>,
@@ -168,14 +182,20 @@ impl<'a> Search<'a> {
         if weighed.nodes == 0 {
             self.full.insert(shape);
         }
-        let Some(best) = weighed.best.take() else {
-            self.queue.drop_front();
-            return;
-        };
-        if self.place(waiting, best, &weighed, scratch) {
-            self.queue.drop_front();
+        match weighed.best.take() {
+            Some(_) if self.waits_for_inputs(waiting, 1, scratch).is_some() => {
+                self.forget_promises();
+                self.aside.insert(job.id, waiting);
+                self.queue.drop_front();
+            }
+            Some(best) => {
+                if self.place(waiting, best, &weighed, scratch) {
+                    self.queue.drop_front();
+                }
+                self.queue.charge(&job.tenant, self.last_amounts());
+            }
+            None => self.queue.drop_front(),
         }
-        self.queue.charge(&job.tenant, self.last_amounts());
     }
 
     /// Places all tasks of the gang at the front of the queue, or none, and drops it from there.
@@ -204,6 +224,77 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Looks again at the jobs that were put aside, in the order of their ids, until all that are
+    /// left wait in the plan as it is then.
+    fn settle(&mut self, effort: Effort, scratch: &mut Scratch) {
+        while !self.aside.is_empty() {
+            self.found.waits.clear();
+            self.forget_promises();
+            let jobs: Vec<&'a Waiting> = self.aside.values().copied().collect();
+            if !jobs.into_iter().any(|waiting| self.moves(waiting, effort, scratch)) {
+                return;
+            }
+        }
+    }
+
+    /// Places a task of a job that was put aside if it waits no more; whether it did.
+    fn moves(&mut self, waiting: &'a Waiting, effort: Effort, scratch: &mut Scratch) -> bool {
+        let job = &waiting.job;
+        let shape = scratch.shapes.of(job);
+        let steps = shape.len() as u64 * self.groups_to_weigh(job, &shape, scratch);
+        self.spent |= steps > effort.steps - self.found.steps;
+        if self.spent {
+            self.unseen.insert(job.id);
+            return false;
+        }
+        self.found.steps += steps;
+        let left = waiting.count() - self.placed.get(&job.id).map_or(0, |one| one.placed);
+        if let Some(wait) = self.waits_for_inputs(waiting, left, scratch) {
+            self.found.waits.insert(job.id, wait);
+            return false;
+        }
+        let rotation = self.found.rotation;
+        let dice = &mut self.dice;
+        let mut weighed = self.found.weigher.weigh(waiting, &shape, rotation, dice, scratch);
+        let Some(best) = weighed.best.take() else { return false };
+        if self.place(waiting, best, &weighed, scratch) {
+            self.aside.remove(&job.id);
+        }
+        true
+    }
+
+    /// Why so many tasks of a job wait for a node with its inputs, if they do.
+    fn waits_for_inputs(
+        &mut self,
+        waiting: &Waiting,
+        tasks: u32,
+        scratch: &mut Scratch,
+    ) -> Option<Locality> {
+        if waiting.job.inputs().is_empty() {
+            return None;
+        }
+        let Found { placements, weigher, .. } = &self.found;
+        let expected = self.expected.get_or_insert_with(|| {
+            let mut expected = Expected::new(weigher.snapshot);
+            placements.iter().for_each(|placement| expected.place(placement));
+            expected
+        });
+        weigher.locality(waiting, tasks, expected, scratch)
+    }
+
+    fn forget_promises(&mut self) {
+        if let Some(expected) = &mut self.expected {
+            expected.forget_promises();
+        }
+    }
+
+    /// How many nodes hold an input of a job, each of which is weighed for itself.
+    fn holders(&self, job: &Job) -> u64 {
+        let catalogue = &self.found.weigher.snapshot.catalogue;
+        let holdings = job.inputs().iter().filter_map(|input| catalogue.get(&input.name));
+        holdings.map(|holding| holding.nodes.len() as u64).sum()
+    }
+
     /// Puts the first jobs that have room into the order in which they are best placed, as far as
     /// the effort goes.
     fn look_ahead(&mut self, most: u32, effort: Effort, scratch: &mut Scratch) {
@@ -228,8 +319,9 @@ impl<'a> Search<'a> {
             let (job, width) = (&waiting.job, shape.len() as u64);
             steps += width * self.groups_to_weigh(job, shape, scratch);
             self.looked.insert((JobShape::clone(shape), job.work), 0);
-            let is_timed = self.found.weigher.is_timed(job);
-            let changed = if is_timed { all } else { (2 * tasks).clamp(1, all) };
+            let is_ranked = self.found.weigher.is_ranked(job);
+            let changed =
+                if is_ranked { (2 * tasks).clamp(1, all) } else { all + self.holders(job) };
             reserve += width * (u64::from(waiting.count()) + 1) * changed;
         }
         let Some(left) = effort.steps.checked_sub(steps + reserve) else {
@@ -245,9 +337,9 @@ impl<'a> Search<'a> {
 
     /// On how many groups the job must be weighed that were not weighed for its kind already.
     fn groups_to_weigh(&self, job: &Job, shape: &JobShape, scratch: &Scratch) -> u64 {
-        let all = scratch.groups.count();
+        let all = scratch.groups.count() + self.holders(job);
         let weigher = &self.found.weigher;
-        let is_ranked = weigher.policy.pick == Pick::Weighted && !weigher.is_timed(job);
+        let is_ranked = weigher.policy.pick == Pick::Weighted && weigher.is_ranked(job);
         match self.looked.get(&(JobShape::clone(shape), job.work)) {
             // A placement changes two groups: the one that a node leaves and the one it enters.
             Some(placed) if is_ranked && job.gang.is_none() => {
@@ -258,7 +350,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Places one task of a job; whether it was the last.
+    /// Places the next task of a job; whether it was the last.
     fn place(
         &mut self,
         waiting: &'a Waiting,
@@ -274,7 +366,11 @@ impl<'a> Search<'a> {
         self.found.choices.push(self.chosen(run, &best, weighed));
         scratch.groups.take(best.node, &best.grant);
         self.found.rotation = Some(best.node);
-        self.found.placements.push(placement(run, best));
+        let placement = placement(run, best);
+        if let Some(expected) = &mut self.expected {
+            expected.place(&placement);
+        }
+        self.found.placements.push(placement);
         is_last
     }
 

@@ -3,8 +3,12 @@
 //! How the best is picked is the policy's: by weighted score, by rotation, or
 //! by what keeps the most free. By score, jobs whose scores depend on the same
 //! things have a ranking of the groups together; see [`crate::ranking`]. For a
-//! job that is alone in its kind, or whose score changes with the clock, all
-//! groups are gone through.
+//! job that is alone in its kind, whose score changes with the clock, or that
+//! reads what only some nodes hold, all groups are gone through; see [`local`].
+
+mod local;
+
+pub(crate) use local::sites;
 
 use std::ops::Bound;
 
@@ -93,10 +97,16 @@ impl Weigher<'_> {
         }
     }
 
-    /// Whether the score of a job's choices changes with the clock.
-    pub(crate) fn is_timed(&self, job: &Job) -> bool {
-        let deadline = Objective::Deadline.position();
-        job.deadline.is_some() && self.tiers.iter().any(|tier| !tier.weights[deadline].is_zero())
+    /// Whether a ranking can tell the best choice for a job: its scores change neither with the
+    /// clock nor from one node of a group to another.
+    pub(crate) fn is_ranked(&self, job: &Job) -> bool {
+        let is_timed = job.deadline.is_some() && self.weighs(Objective::Deadline);
+        !is_timed && job.inputs().is_empty()
+    }
+
+    /// Whether some tier weighs an objective.
+    pub(crate) fn weighs(&self, objective: Objective) -> bool {
+        self.tiers.iter().any(|tier| !tier.weights[objective.position()].is_zero())
     }
 
     /// The best choices for a job, the best first, each on another node; at most `count`.
@@ -118,8 +128,17 @@ impl Weigher<'_> {
         let groups = groups.unwrap_or_else(|| self.all_choices(&demand, shape, scratch));
         let mut choices = Vec::with_capacity(count);
         for (id, weight) in groups {
-            let nodes = scratch.groups.get(id).nodes.iter().take(count);
-            choices.extend(nodes.map(|node| (id, weight.on(*node))));
+            let group = scratch.groups.get(id);
+            match &demand.staging {
+                None => {
+                    let nodes = group.nodes.iter().take(count);
+                    choices.extend(nodes.map(|node| (id, weight.on(*node))));
+                }
+                Some(staging) => {
+                    let nodes = staging.alike(group, weight.node).take(count);
+                    choices.extend(nodes.map(|node| (id, weight.on(node))));
+                }
+            }
         }
         choices.sort_by(|(_, one), (_, other)| one.order(other));
         choices.truncate(count);
@@ -135,7 +154,7 @@ impl Weigher<'_> {
         scratch: &mut Scratch,
     ) -> Option<Weight> {
         let Scratch { shapes, appraiser, .. } = scratch;
-        self.best_of(demand, shape, group, |one, consider| {
+        self.best_of(demand, shape, (group, group.first()), |one, consider| {
             if shapes.fits(one, group) {
                 appraiser.options(one, shapes, GroupId(0), group).iter().for_each(consider);
             }
@@ -199,7 +218,7 @@ impl Weigher<'_> {
         scratch: &mut Scratch,
         ask: impl FnOnce(&mut Ranking, &Groups) -> T,
     ) -> Option<T> {
-        if self.policy.pick == Pick::Knee || self.is_timed(&waiting.job) {
+        if self.policy.pick == Pick::Knee || !self.is_ranked(&waiting.job) {
             return None;
         }
         let Scratch { groups, shapes, appraiser, rankings, .. } = scratch;
@@ -209,7 +228,7 @@ impl Weigher<'_> {
         let ranking = rankings.get(&key, is_lasting)?;
         ranking.refresh(groups, shapes, shape, |id| {
             let group = groups.get(id);
-            self.best_of(demand, shape, group, |one, consider| {
+            self.best_of(demand, shape, (group, group.first()), |one, consider| {
                 if shapes.has_room(one, id) {
                     appraiser.options(one, shapes, id, group).iter().for_each(consider);
                 }
@@ -236,10 +255,18 @@ impl Weigher<'_> {
         let mut first = best(&mut choices.iter().copied());
         if let Some((_, least)) = first.filter(|_| dice.are_thrown()) {
             let tied = choices.iter().filter(|(_, weight)| weight.ties(&least));
-            first = dice.pick(tied.copied().collect(), &scratch.groups);
+            let tied = tied.copied().collect();
+            first = match &demand.staging {
+                None => dice.pick(tied, &scratch.groups),
+                Some(staging) => dice.pick_one(local::spread(tied, staging, &scratch.groups)),
+            };
         }
-        let second = first.and_then(|(id, _)| {
-            best(&mut choices.iter().copied().filter(|(other, _)| *other != id))
+        let second = first.and_then(|(id, weight)| {
+            let is_alike = |(other, one): &(GroupId, Weight)| {
+                let staging = demand.staging.as_ref();
+                *other == id && staging.is_none_or(|them| them.are_alike(weight.node, one.node))
+            };
+            best(&mut choices.iter().copied().filter(|choice| !is_alike(choice)))
         });
         [first, second]
     }
@@ -251,11 +278,14 @@ impl Weigher<'_> {
         shape: &JobShape,
         scratch: &mut Scratch,
     ) -> Vec<(GroupId, Weight)> {
+        if let Some(staging) = &demand.staging {
+            return self.local_choices(demand, staging, shape, scratch);
+        }
         let Scratch { groups, shapes, appraiser, .. } = scratch;
         let mut choices: Vec<(GroupId, Weight)> = Vec::new();
         for id in shapes.with_room(shape) {
             let group = groups.get(id);
-            let best = self.best_of(demand, shape, group, |one, consider| {
+            let best = self.best_of(demand, shape, (group, group.first()), |one, consider| {
                 if shapes.has_room(one, id) {
                     appraiser.kept(one, shapes, id, group).iter().for_each(consider);
                 }
@@ -265,16 +295,16 @@ impl Weigher<'_> {
         choices
     }
 
-    /// The best choice on one group.
+    /// The best choice on a node of a group.
     fn best_of(
         &self,
         demand: &Demand,
         shape: &JobShape,
-        group: &Group,
+        (group, node): (&Group, NodeId),
         options: impl FnMut(ShapeId, &mut dyn FnMut(&Choosable)),
     ) -> Option<Weight> {
         let mut best: Option<Weight> = None;
-        self.each_of((demand, shape), group, options, |weight, _| {
+        self.each_of((demand, shape), (group, node), options, |weight, _| {
             if best.is_none_or(|best| weight.beats(&best)) {
                 best = Some(weight);
             }
@@ -282,11 +312,11 @@ impl Weigher<'_> {
         best
     }
 
-    /// Gives every choice on one group, with its scores, to `take`.
+    /// Gives every choice on a node of a group, with its scores, to `take`.
     pub(crate) fn each_of(
         &self,
         (demand, shape): (&Demand, &JobShape),
-        group: &Group,
+        (group, node): (&Group, NodeId),
         mut options: impl FnMut(ShapeId, &mut dyn FnMut(&Choosable)),
         mut take: impl FnMut(Weight, Parts),
     ) {
@@ -300,30 +330,31 @@ impl Weigher<'_> {
                 if pace.from > self.snapshot.at {
                     return;
                 }
-                let (tiers, parts) = self.score(demand, pace, choosable);
-                let node = group.first();
+                let effects = effects_on(choosable, demand, (group, node));
+                let (tiers, parts) = self.score(demand, pace, effects);
                 take(Weight { tiers, alternative, node, class, option: number }, parts);
             });
         }
     }
 
-    fn score(&self, demand: &Demand, pace: Pace, option: &Choosable) -> (Tiers, Parts) {
-        let seconds = option.effects.seconds(pace.seconds);
-        let choice = Choice { seconds, effects: option.effects };
+    fn score(&self, demand: &Demand, pace: Pace, effects: Effects) -> (Tiers, Parts) {
+        let choice = Choice { seconds: effects.seconds(pace.seconds), effects };
         score::score(&demand.ask, &choice, self.tiers, &self.policy.scale)
     }
 
-    /// A task of a gang on this node with this grant, in the way that is told.
+    /// A task of a gang on the only node of this state with this grant, in the way that is told.
     pub(crate) fn member(
         &self,
         demand: &Demand,
         (alternative, pace): (u16, Pace),
-        (node, grant): (NodeId, Grant),
+        (state, grant): (&Group, Grant),
         option: &Choosable,
     ) -> Candidate {
-        let (tiers, parts) = self.score(demand, pace, option);
+        let node = state.first();
+        let effects = effects_on(option, demand, (state, node));
+        let (tiers, parts) = self.score(demand, pace, effects);
         let weight = Weight { tiers, node, alternative, class: pace.class, option: 0 };
-        let duration = pace.duration.map(|span| lengthened(span, &option.effects));
+        let duration = pace.duration.map(|span| lengthened(span, &effects));
         Candidate { duration, ..candidate(weight, parts, grant, pace) }
     }
 
@@ -339,9 +370,10 @@ impl Weigher<'_> {
         let group = groups.get(id);
         let option = appraiser.options(one, shapes, id, group)[usize::from(weight.option)];
         let pace = demand.pace(usize::from(weight.alternative), weight.class);
-        let (_, parts) = self.score(demand, pace, &option);
+        let effects = effects_on(&option, demand, (group, weight.node));
+        let (_, parts) = self.score(demand, pace, effects);
         let grant = option.way.grant(shapes.alternative(one), &group.node, &group.free);
-        let duration = pace.duration.map(|span| lengthened(span, &option.effects));
+        let duration = pace.duration.map(|span| lengthened(span, &effects));
         Candidate { duration, ..candidate(weight, parts, grant, pace) }
     }
 
@@ -400,20 +432,36 @@ fn candidate(weight: Weight, parts: Parts, grant: Grant, pace: Pace) -> Candidat
     }
 }
 
+/// What an option does on this node of its group.
+fn effects_on(option: &Choosable, demand: &Demand, (group, node): (&Group, NodeId)) -> Effects {
+    match &demand.staging {
+        None => option.effects,
+        Some(staging) => staging.with_fetch(option.effects, node, &group.node),
+    }
+}
+
 /// How long what is declared to take this long takes in all.
 fn lengthened(span: Span, effects: &Effects) -> Span {
     if effects.stretch == 0.0 && effects.delay == 0.0 {
         return span;
     }
-    let micros = (effects.seconds(span.as_seconds()) * 1e6).ceil();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "neither is negative, and what is too long is as long as can be"
-    )]
-    let lengthened = Span(micros as u64);
-    // What was not exact in floats must not make it shorter.
-    lengthened.max(span)
+    let micros = |seconds: f64, rounded: fn(f64) -> f64| {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "neither is negative, and what is too long is as long as can be"
+        )]
+        let micros = rounded(seconds * 1e6) as u64;
+        Span(micros)
+    };
+    // What was not exact in floats must not make it shorter; and a delay of whole microseconds,
+    // which comes out exact by rounding, must not make it longer than it says.
+    let stretched = if effects.stretch == 0.0 {
+        span
+    } else {
+        micros(span.as_seconds() * (1.0 + effects.stretch), f64::ceil).max(span)
+    };
+    stretched.saturating_add(micros(effects.delay, f64::round))
 }
 
 fn faster(one: Pace, other: Pace) -> Pace {

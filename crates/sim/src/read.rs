@@ -10,6 +10,7 @@
 //! caller wants to go on without them. `docs/files.md`
 //! describes the formats.
 
+mod datasets;
 mod document;
 mod draw;
 mod error;
@@ -31,6 +32,8 @@ mod world_file;
 
 use std::io::BufRead;
 use std::path::Path;
+
+use fleet::Catalogue;
 
 pub use error::{BadLine, Limit, ReadError};
 pub use fault::Fault;
@@ -109,6 +112,18 @@ pub fn workload(
     options: &Options,
 ) -> Result<Read<Workload>, ReadError> {
     workload_from(open(path)?, &path.display().to_string(), inventory, options)
+}
+
+/// Reads a catalogue of datasets on the nodes of an inventory from a file.
+///
+/// # Errors
+/// If the file cannot be read, is no catalogue, or has a bad entry that is not to be skipped.
+pub fn catalogue(
+    path: &Path,
+    inventory: &Inventory,
+    options: &Options,
+) -> Result<Read<Catalogue>, ReadError> {
+    catalogue_from(open(path)?, &path.display().to_string(), inventory, options)
 }
 
 /// Reads a fleet from a reader; `file` is its name in messages.
@@ -201,6 +216,32 @@ fn check_options(options: &Options, source: &Source<'_>) -> Result<(), ReadError
         }
         None => Ok(()),
     }
+}
+
+/// Reads a catalogue from a reader; `file` is its name in messages.
+///
+/// # Errors
+/// As for [`catalogue`].
+pub fn catalogue_from(
+    reader: impl BufRead,
+    file: &str,
+    inventory: &Inventory,
+    options: &Options,
+) -> Result<Read<Catalogue>, ReadError> {
+    let bytes = toml(reader, file, "a catalogue of datasets")?;
+    let mut notebook = Notebook::new(file, options.skip_bad);
+    let catalogue = datasets::read(bytes, inventory, &mut notebook)?;
+    Ok(notebook.finish(catalogue))
+}
+
+/// The bytes of a file that can be nothing but TOML.
+fn toml(reader: impl BufRead, file: &str, wanted: &'static str) -> Result<Vec<u8>, ReadError> {
+    let mut source = Source::detect(reader, file)?;
+    if source.format != Format::Toml {
+        let (found, advice) = (source.format.words(), "give it as the fleet or the jobs");
+        return Err(ReadError::WrongKind { file: source.file, found, wanted, advice });
+    }
+    source.read_all()
 }
 
 /// Refuses a format version other than 1, the only one so far.

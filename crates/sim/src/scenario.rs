@@ -14,7 +14,7 @@ use std::sync::Arc;
 use controller::{Ledger, Planning, Request, Turn, step};
 use fleet::explanation::StillWaiting;
 use fleet::snapshot::MixShape;
-use fleet::{Body, BodyError, Decision, Job, JobId, Policy, Snapshot, Time};
+use fleet::{Body, BodyError, Catalogue, Decision, Job, JobId, Policy, Snapshot, Time};
 use planner::{Effort, Scratch};
 
 use crate::checkers::{Checkers, Checks, Deeper, Violation};
@@ -56,6 +56,8 @@ pub struct Options<'a> {
     pub repeat: String,
     /// What the controller is told to expect, in place of what it learns.
     pub mix: Option<Vec<MixShape>>,
+    /// Which datasets are where when it begins, in the world as in what the controller is told.
+    pub catalogue: Catalogue,
     /// Is called after every turn.
     pub progress: Option<&'a mut dyn FnMut(Progress)>,
 }
@@ -74,6 +76,7 @@ impl Default for Options<'_> {
             explain_max: 0,
             repeat: "cargo run --release -- simulate".to_owned(),
             mix: None,
+            catalogue: Catalogue::default(),
             progress: None,
         }
     }
@@ -158,7 +161,8 @@ pub fn world(inventory: &Inventory, workload: &Workload, options: &Options<'_>) 
     let nodes = u32::try_from(inventory.nodes.len()).unwrap_or(u32::MAX);
     let mut outages = workload.outages.clone();
     outages.extend(options.faults.outages(nodes));
-    World::new(inventory, rates(workload, options.seed), &outages, options.resync_every)
+    let rates = rates(workload, options.seed);
+    World::new(inventory, rates, &outages, options.resync_every).storing(&options.catalogue)
 }
 
 /// The true rates of a simulation.
@@ -242,6 +246,7 @@ impl<'a, 'p> Scene<'a, 'p> {
         if let Some(mix) = options.mix.take() {
             ledger.declare_mix(mix);
         }
+        ledger.know_datasets(std::mem::take(&mut options.catalogue));
         Self {
             jobs,
             requests: Requests::new(jobs, std::mem::take(&mut options.cancels)),

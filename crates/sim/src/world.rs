@@ -14,14 +14,15 @@ mod makes;
 mod memory;
 mod mirror;
 mod orders;
+mod store;
 mod truth;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fleet::{
-    Body, BodyError, Classes, Extent, Free, Grant, Node, NodeId, NodeSight, Observation, Order,
-    Outcome, Receipt, RunId, RunSight, RunState, Time,
+    Body, BodyError, Catalogue, Classes, Extent, Free, Grant, Job, Node, NodeId, NodeSight,
+    Observation, Order, Outcome, Receipt, RunId, RunSight, RunState, Time,
 };
 
 pub use log::{Entry, Event, Start};
@@ -32,6 +33,7 @@ use crate::workload::{Inventory, Outage, OutageKind};
 use contention::Progress;
 use memory::Memory;
 use mirror::Mirror;
+use store::Store;
 
 /// A model world.
 #[derive(Clone, Debug)]
@@ -40,6 +42,7 @@ pub struct World {
     classes: Arc<Classes>,
     stations: Vec<Station>,
     rates: TrueRates,
+    store: Store,
     runs: BTreeMap<RunId, Running>,
     /// Of these the ones that talk: over the links of their node, or to others of their gang.
     talking: BTreeSet<RunId>,
@@ -82,6 +85,8 @@ pub struct Running {
     pub since: Time,
     /// Whether its node was cut off at some time while it ran.
     pub unseen: bool,
+    /// What it is a task of, for what it leaves behind.
+    job: Arc<Job>,
     end: Option<Moment>,
     /// How far it has got, where it talks to others.
     progress: Option<Progress>,
@@ -141,6 +146,7 @@ impl World {
             classes: Arc::new(inventory.classes.clone()),
             stations: inventory.nodes.iter().map(|node| station(node, inventory)).collect(),
             rates,
+            store: Store::default(),
             runs: BTreeMap::new(),
             talking: BTreeSet::new(),
             queue: BTreeMap::new(),
@@ -160,6 +166,13 @@ impl World {
             world.foresee(outage.at.after(outage.lasts), Due::Return(outage.node));
         }
         world
+    }
+
+    /// The same world with these datasets on its nodes.
+    #[must_use]
+    pub fn storing(mut self, catalogue: &Catalogue) -> Self {
+        self.store = Store::new(catalogue);
+        self
     }
 
     /// The time.

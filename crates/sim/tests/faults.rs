@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use controller::policy_file::{SHIPPED, shipped};
 use fleet::{
-    Alternative, Attachment, Bandwidth, Bytes, ClassId, Classes, Communication, DeviceClass,
-    DeviceIndex, DeviceKind, DeviceRequest, Job, JobId, Link, Milli, MilliCores, Milliwatts, Node,
-    NodeId, Pattern, Power, Rate, Reason, Request, ShareRule, Span, Tenant, Time, Topology, Uplink,
-    Work,
+    Alternative, Attachment, Bandwidth, Bytes, Catalogue, ClassId, Classes, Communication, Dataset,
+    Datasets, DeviceClass, DeviceIndex, DeviceKind, DeviceRequest, Holding, Job, JobId, Link,
+    Milli, MilliCores, Milliwatts, Node, NodeId, Pattern, Power, Rate, Reason, Request, ShareRule,
+    Span, Tenant, Time, Topology, Uplink, Work,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -25,6 +25,7 @@ use sim::{Inventory, Truth, Workload};
 const SEEDS: u64 = 500;
 const GIB: u64 = 1 << 30;
 const ZONES: [&str; 2] = ["a", "b"];
+const NAMES: [&str; 3] = ["images", "words", "genome"];
 
 /// Models: name, kind, memory in GiB, share rule.
 const MODELS: [(&str, DeviceKind, u64, ShareRule); 6] = [
@@ -42,6 +43,7 @@ fn whatever_goes_wrong_every_law_holds_and_all_that_can_run_runs() {
     let only = number("MOTLEY_SEED");
     let seeds = only.map_or(0..number("MOTLEY_SEEDS").unwrap_or(SEEDS), |seed| seed..seed + 1);
     let (mut hits, mut refused, mut turns, mut cancelled) = (Hits::new(), 0, 0, 0);
+    let mut fetched = 0;
     for seed in seeds {
         let (outcome, given_up) = simulate(seed);
         cancelled += given_up;
@@ -49,12 +51,17 @@ fn whatever_goes_wrong_every_law_holds_and_all_that_can_run_runs() {
             *hits.entry(kind).or_default() += count;
         }
         let is_refusal = |event: &Event| matches!(event, Event::Refused { .. });
+        let fetches =
+            |event: &Event| matches!(event, Event::Started(start) if !start.staging.is_zero());
+        fetched += outcome.log.iter().filter(|entry| fetches(&entry.event)).count();
         refused += outcome.log.iter().filter(|entry| is_refusal(&entry.event)).count();
         turns += outcome.turns;
     }
     println!("{turns} turns, {refused} orders refused by the world, {cancelled} tasks cancelled");
     println!("faults {hits:?}");
+    println!("{fetched} runs fetched their inputs");
     if only.is_none() {
+        assert!(fetched > 0, "no run ever fetched anything");
         for kind in FaultKind::ALL {
             assert!(hits.get(&kind).is_some_and(|count| *count > 0), "{kind:?} never happened");
         }
@@ -78,6 +85,7 @@ fn simulate(seed: u64) -> (Outcome, usize) {
         cancels: cancels.clone(),
         resync_every: dice.below(9),
         turns_max: 20_000,
+        catalogue: random_catalogue(&mut dice, &fleet),
         repeat: repeat.clone(),
         ..Options::default()
     };
@@ -253,6 +261,7 @@ fn random_fleet(dice: &mut Dice) -> Inventory {
             labels: BTreeMap::from([("zone".to_owned(), (*dice.pick(&ZONES)).to_owned())]),
             power: Power { idle: Milliwatts(100_000), busy: Milliwatts(200_000) },
             socket: MilliCores::ZERO,
+            network: Bandwidth(u64::from(dice.within(0, 3)) * 1_000_000_000),
             topology: dice.one_in(3).then(|| Arc::new(random_topology(dice))),
             attachment: dice.one_in(2).then(|| Arc::new(random_attachment(dice))),
         }
@@ -283,6 +292,37 @@ fn random_attachment(dice: &mut Dice) -> Attachment {
     Attachment { interface: giga(dice), switches }
 }
 
+/// Some datasets on some nodes.
+fn random_catalogue(dice: &mut Dice, fleet: &Inventory) -> Catalogue {
+    let mut catalogue = Catalogue::default();
+    for name in NAMES {
+        let nodes = fleet.nodes.iter().map(|node| node.id).filter(|_| dice.one_in(3));
+        let (nodes, size) = (nodes.collect(), Bytes(dice.amount(1, 60) * 1_000_000_000));
+        catalogue.holdings.insert(name.into(), Arc::new(Holding { size, nodes }));
+    }
+    catalogue
+}
+
+/// What the tasks of a job read and write: some of what there is, and of what others write.
+fn random_datasets(dice: &mut Dice) -> Option<Arc<Datasets>> {
+    let dataset = |name: &str, dice: &mut Dice| Dataset {
+        name: name.into(),
+        size: Bytes(dice.amount(1, 60) * 1_000_000_000),
+    };
+    let mut datasets = Datasets::default();
+    for name in NAMES.into_iter().chain(["made", "made.0"]) {
+        if dice.one_in(5) {
+            datasets.inputs.push(dataset(name, dice));
+        }
+    }
+    for name in ["made", NAMES[0]] {
+        if dice.one_in(5) {
+            datasets.outputs.push(dataset(name, dice));
+        }
+    }
+    (datasets != Datasets::default()).then(|| Arc::new(datasets))
+}
+
 fn random_workload(dice: &mut Dice) -> Workload {
     let has_services = dice.one_in(8);
     let mut jobs: Vec<Job> = (0..dice.amount(3, 24))
@@ -299,6 +339,7 @@ fn random_workload(dice: &mut Dice) -> Workload {
                 work: (!is_service).then(|| Work(1_000_000 * dice.amount(1, 40))),
                 deadline: dice.one_in(3).then(|| Time::seconds(dice.amount(10, 300))),
                 alternatives: Arc::new((0..dice.within(1, 2)).map(|_| random_way(dice)).collect()),
+                datasets: random_datasets(dice),
             }
         })
         .collect();

@@ -57,7 +57,7 @@ fn jobs(models: &[Model], count: usize) -> String {
 fn policy() -> Policy {
     let mut policy = controller::policy_file::shipped("default").unwrap();
     policy.patience = Milli::ZERO;
-    policy.tiers = vec![fleet::policy::Weighting::Fixed([1000, 0, 0, 0, 0, 0, 0].map(Milli))];
+    policy.tiers = vec![fleet::policy::Weighting::Fixed([1000, 0, 0, 0, 0, 0, 0, 0].map(Milli))];
     policy
 }
 

@@ -37,6 +37,7 @@ fn tiny(pods: &[fleet::Alternative], order: &[usize]) -> Trace {
             work: None,
             deadline: None,
             alternatives: Arc::new(vec![pod.clone()]),
+            datasets: None,
         })
     };
     let order = Order { order: order.to_vec(), node_priority: vec![1, 0] };

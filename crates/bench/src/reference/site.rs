@@ -83,8 +83,8 @@ impl Site {
 pub(crate) mod tests {
     use super::*;
     use fleet::{
-        Alternative, Bytes, DeviceClass, DeviceFree, DeviceKind, DeviceRequest, Milli, MilliCores,
-        Milliwatts, NodeId, Request, ShareRule,
+        Alternative, Bandwidth, Bytes, DeviceClass, DeviceFree, DeviceKind, DeviceRequest, Milli,
+        MilliCores, Milliwatts, NodeId, Request, ShareRule,
     };
 
     /// A pod that asks this.
@@ -136,6 +136,7 @@ pub(crate) mod tests {
             labels: BTreeMap::new(),
             power: Power::default(),
             socket: MilliCores::ZERO,
+            network: Bandwidth::ZERO,
             topology: None,
             attachment: None,
         };

@@ -258,6 +258,7 @@ impl<'a> Treadmill<'a> {
             work: None,
             deadline: None,
             alternatives: Arc::new(vec![shape]),
+            datasets: None,
         })
     }
 }

@@ -215,9 +215,9 @@ impl Ledger {
         let held = self.release(id);
         let given_up = self.given_up.remove(&id);
         let is_ours = self.jobs.contains_key(&id.job);
-        if !is_ours || (held.is_none() && given_up.is_none()) {
-            return;
-        }
+        let Some(ended) = held.as_ref().or(given_up.as_ref()).filter(|_| is_ours) else { return };
+        // Whichever attempt it was, what it wrote is there.
+        self.shelves.note(&self.jobs[&id.job].job, id.task, ended.placement.node);
         // A run that was given up keeps its old stage and is not active: its task waits or went on.
         let was_active = held.is_some_and(|run| is_active(&run));
         let other = self.active_run(id.job, id.task);

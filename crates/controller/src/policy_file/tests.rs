@@ -1,7 +1,7 @@
 use std::error::Error;
 
 use fleet::policy::{ByUtilisation, Objective, OrderKey, Pick, Scale, Weighting, Weights};
-use fleet::{Micro, Milli, Millijoules, Policy, Span};
+use fleet::{Bytes, Micro, Milli, Millijoules, Policy, Span};
 
 use super::*;
 
@@ -41,17 +41,22 @@ fn every_shipped_policy_is_read_under_its_own_name_and_as_it_would_be_written() 
 }
 
 #[test]
-fn the_default_weighs_every_objective() {
+fn the_default_weighs_every_objective_but_locality() {
     let [Weighting::Fixed(weights)] = shipped("default").unwrap().tiers[..] else {
         panic!("one fixed tier");
     };
-    assert!(weights.iter().all(|weight| !weight.is_zero()));
+    // The time that it takes to fetch inputs is in completion already.
+    for objective in Objective::ALL {
+        let is_weighed = !weights[objective.position()].is_zero();
+        assert_eq!(is_weighed, objective != Objective::Locality, "{}", objective.name());
+    }
 }
 
 #[test]
 fn by_utilisation_has_the_thresholds_and_weights_of_the_article() {
-    let weights =
-        |completion, utilisation, energy| [completion, utilisation, 0, 0, 0, energy, 0].map(Milli);
+    let weights = |completion, utilisation, energy| {
+        [completion, utilisation, 0, 0, 0, energy, 0, 0].map(Milli)
+    };
     let expected = ByUtilisation {
         low: Milli(300),
         high: Milli(800),
@@ -82,7 +87,7 @@ fn what_is_left_out_has_its_default() {
         description: String::new(),
         order: vec![OrderKey::FirstIn],
         pick: Pick::Weighted,
-        tiers: vec![Weighting::Fixed([0, 0, 0, 0, 0, 1000, 0].map(Milli))],
+        tiers: vec![Weighting::Fixed([0, 0, 0, 0, 0, 1000, 0, 0].map(Milli))],
         patience: Milli::ZERO,
         scale: SCALE,
         batch: None,
@@ -93,7 +98,8 @@ fn what_is_left_out_has_its_default() {
 #[test]
 fn every_field_that_is_given_is_read() {
     let rest = "[scale]\ncompletion = \"1m30s\"\nutilisation = 0.25\nfragmentation = 0.5\n\
-                companion = 0.25\nrarity = 2.5\nenergy = \"1kWh\"\ndeadline = 0.000001\n";
+                companion = 0.25\nrarity = 2.5\nenergy = \"1kWh\"\ndeadline = 0.000001\n\
+                locality = \"20GB\"\n";
     let patience = "description = \"y\"\npatience = 2.5\n";
     let policy = read("p.toml", &[WEIGHTED, patience, TIER, rest].concat()).unwrap();
     assert_eq!((&*policy.description, policy.patience), ("y", Milli(2500)));
@@ -105,6 +111,7 @@ fn every_field_that_is_given_is_read() {
         rarity: Milli(2500),
         energy: Millijoules(3_600_000_000),
         deadline: Micro(1),
+        locality: Bytes(20_000_000_000),
     };
     assert_eq!(policy.scale, expected);
 }
@@ -135,7 +142,7 @@ fn unknown_words_are_named_with_their_line_and_the_nearest_word() {
     refused(
         &[&tier("rule = \"fixed\"\nweights = { carbon = 1 }")],
         "p.toml:7: unknown objective \"carbon\"; it may be completion, utilisation, \
-         fragmentation, companion, rarity, energy, deadline",
+         fragmentation, companion, rarity, energy, deadline, locality",
     );
     refused(
         &[WEIGHTED, "patiens = 1\n", TIER],
@@ -323,6 +330,7 @@ fn scales_are_above_zero_and_in_their_unit() {
          us ms s m h d",
     );
     message("energy = \"0J\"", "scale.energy is \"0J\", and should be above 0");
+    message("locality = \"0GB\"", "scale.locality is \"0GB\", and should be above 0");
     message("utilisation = 0", "scale.utilisation is 0, and should be above 0 and at most 1");
     message("utilisation = 1.5", "scale.utilisation is 1.5, and should be above 0 and at most 1");
     message("fragmentation = 0", "scale.fragmentation is 0, and should be above 0");

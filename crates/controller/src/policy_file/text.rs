@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use fleet::policy::{Batch, ByUtilisation, Objective, Pick, Scale, Weighting, Weights};
-use fleet::{Micro, Millijoules, Policy, Span};
+use fleet::{Bytes, Micro, Millijoules, Policy, Span};
 
 use super::{FORMAT, order_key_name, pick_name};
 
@@ -74,8 +74,8 @@ fn weights(weights: &Weights) -> String {
 }
 
 fn scale_lines(scale: &Scale) -> Vec<String> {
-    let Scale { completion, utilisation, fragmentation, companion, rarity, energy, deadline } =
-        *scale;
+    let Scale { completion, utilisation, fragmentation, companion, .. } = *scale;
+    let Scale { rarity, energy, deadline, locality, .. } = *scale;
     vec![
         "[scale]".to_owned(),
         format!("completion = {}", quote(&span(completion))),
@@ -85,6 +85,7 @@ fn scale_lines(scale: &Scale) -> Vec<String> {
         format!("rarity = {rarity}"),
         format!("energy = {}", quote(&energy_text(energy))),
         format!("deadline = {}", millionths(deadline)),
+        format!("locality = {}", quote(&data(locality))),
     ]
 }
 
@@ -99,6 +100,14 @@ fn span(span: Span) -> String {
         micros if micros % 1_000_000 == 0 => format!("{}s", micros / 1_000_000),
         micros if micros % 1000 == 0 => format!("{}ms", micros / 1000),
         micros => format!("{micros}us"),
+    }
+}
+
+/// The amount of data exactly.
+fn data(bytes: Bytes) -> String {
+    match bytes.0 {
+        bytes if bytes % 1_000_000_000 == 0 => format!("{}GB", bytes / 1_000_000_000),
+        bytes => format!("{bytes}B"),
     }
 }
 

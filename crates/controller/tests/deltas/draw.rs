@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use fleet::policy::{Batch, ByUtilisation, Objective, OrderKey, Pick, Scale, Weighting};
 use fleet::snapshot::Parts;
-use fleet::{Micro, Milli, Millijoules, Policy, Span, sketch};
+use fleet::{Bytes, Micro, Milli, Millijoules, Policy, Span, sketch};
 use planner::Effort;
 
 const CLASSES: &str = "
@@ -46,18 +46,22 @@ pub(crate) fn parts(dice: &mut Dice) -> Parts {
         let count = 1 + dice.below(2);
         add(format!(
             "node m{make} cores={cores} mem={memory} cpu={cpu} idle=50W busy=200W {devices} \
-             label.zone={} x{count}",
-            dice.pick(&["a", "b"])
+             label.zone={} {} x{count}",
+            dice.pick(&["a", "b"]),
+            dice.pick(&["", "net=1GB/s", "net=2GB/s"])
         ));
     }
+    add("data images 9GB first-1".to_owned());
     add("job first work=40 cores=1 gpu=1 share=0.5 devmem=8Gi rate.t4=1 rate.a100=4".to_owned());
     for job in 0..1 + dice.below(6) {
         let tasks = 1 + dice.below(4);
         let tenant = dice.pick(&["ml", "web", "lab"]);
         let priority = dice.pick(&["0", "3"]);
+        let data =
+            dice.pick(&["", "", "in=made:5GB", "out=made:5GB", "in=images:9GB out=made:9GB"]);
         let ends = dice.pick(&["work=80", "work=20", "", "work=60 deadline=2m"]);
         add(format!(
-            "job j{job} tasks={tasks} tenant={tenant} prio={priority} {ends} {}",
+            "job j{job} tasks={tasks} tenant={tenant} prio={priority} {ends} {data} {}",
             alternative(dice)
         ));
         if dice.below(3) == 2 {
@@ -120,6 +124,7 @@ pub(crate) fn policy(dice: &mut Dice) -> Policy {
             rarity: Milli(10_000),
             energy: Millijoules(10_000_000),
             deadline: Micro(50_000),
+            locality: Bytes(10_000_000_000),
         },
         batch: (dice.below(3) == 0).then(|| Batch {
             max_jobs: 2 + u32::try_from(dice.below(7)).expect("small"),

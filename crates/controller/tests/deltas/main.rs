@@ -147,6 +147,7 @@ fn rebuilt(snapshot: &Snapshot) -> Snapshot {
         backlog: snapshot.backlog.values().map(|waiting| (**waiting).clone()).collect(),
         runs: snapshot.runs.values().map(|run| (**run).clone()).collect(),
         mix: (*snapshot.mix).clone(),
+        catalogue: (*snapshot.catalogue).clone(),
         memory: snapshot.memory.clone(),
     })
     .expect("what a ledger seals fits together");

@@ -3,6 +3,7 @@
 mod world;
 mod bodies;
 mod drifts;
+mod datasets;
 
 use std::sync::Arc;
 

@@ -130,7 +130,7 @@ impl World {
 /// Nodes by the lowest id.
 pub(crate) fn policy() -> Policy {
     use fleet::policy::{Pick, Scale};
-    use fleet::{Micro, Milli, Millijoules, Span};
+    use fleet::{Bytes, Micro, Milli, Millijoules, Span};
     Policy {
         name: "first".to_owned(),
         description: String::new(),
@@ -146,6 +146,7 @@ pub(crate) fn policy() -> Policy {
             rarity: Milli(10_000),
             energy: Millijoules(1),
             deadline: Micro(1),
+            locality: Bytes(10_000_000_000),
         },
         batch: None,
     }

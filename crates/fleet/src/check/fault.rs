@@ -223,6 +223,33 @@ pub enum Fault {
     /// A job waits for its batch until a time that has come.
     #[error("job {job} waits for its batch until {} µs, and it is {} µs", until.0, at.0)]
     BatchOver { job: JobId, until: Time, at: Time },
+    /// A job waits for a node with its inputs until a time that has come.
+    #[error("job {job} waits for a node until {} µs, and it is {} µs", until.0, at.0)]
+    LocalityOver { job: JobId, until: Time, at: Time },
+    /// A job waits for a node that holds none of its inputs.
+    #[error("job {job} waits for node {node}, which holds none of its inputs")]
+    LocalityOfNoHolder { job: JobId, node: NodeId },
+    /// A job waits for a node that has room.
+    #[error("job {job} waits for node {node}, which has room")]
+    LocalityOfRoom { job: JobId, node: NodeId },
+    /// A job would not have ended by then on the node that it waits for.
+    #[error("job {job} is said to end on node {node} at {} µs, and does at {found:?}", told.0)]
+    LocalityEnd { job: JobId, node: NodeId, told: Time, found: Option<Time> },
+    /// A job would not end then on the node that it declines.
+    #[error("job {job} is said to end on node {node} at {} µs, and does not", told.0)]
+    LocalityElsewhere { job: JobId, node: NodeId, told: Time },
+    /// A job would end sooner elsewhere than is said.
+    #[error(
+        "job {job} is said to end elsewhere at {} µs, and would at {} µs on node {node}",
+        told.0, found.0
+    )]
+    LocalityElsewhereSooner { job: JobId, node: NodeId, told: Time, found: Time },
+    /// A job waits for a node on which it ends no sooner.
+    #[error(
+        "job {job} waits to end at {} µs, and would end at {} µs elsewhere",
+        end.0, end_elsewhere.0
+    )]
+    LocalityWithoutGain { job: JobId, end: Time, end_elsewhere: Time },
     /// A job waits for a device that is no faster.
     #[error("job {job} is patient for {best}, and is offered {offered}")]
     PatienceForNoFaster { job: JobId, best: Span, offered: Span },

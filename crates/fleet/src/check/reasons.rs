@@ -9,6 +9,7 @@ mod gang;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Fault;
+use super::locality::{self, Prospect};
 use super::placements::{declared_rate, time_for};
 use crate::device::{DeviceClass, ShareRule};
 use crate::explanation::{Constraint, FellOut, Patience, Reason, Tally};
@@ -17,7 +18,7 @@ use crate::job::{Alternative, DeviceRequest, Job};
 use crate::node::{DeviceFree, Free, Node};
 use crate::plan::{Decision, Placement};
 use crate::snapshot::Snapshot;
-use crate::units::{Milli, Span};
+use crate::units::{Milli, Rate, Span};
 
 /// Every reason that is not true.
 pub(super) fn check(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
@@ -43,6 +44,11 @@ pub(super) fn check(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
                 if fit >= u64::from(asked) {
                     faults.push(Fault::GangRoom { job: job.id, asked, fit });
                 }
+            }
+            Reason::Locality(told) => {
+                let placements = &decision.plan.placements;
+                let prospect = Prospect { snapshot, placements, left: &left };
+                locality::check(&prospect, job, told, &mut faults);
             }
             Reason::Batch(until) => {
                 // A job that was released with an earlier batch is not held back again.
@@ -113,10 +119,25 @@ fn count(snapshot: &Snapshot, left: &[Free], alternative: &Alternative) -> Count
 }
 
 /// A node with what is left of it.
-struct Place<'a> {
-    node: &'a Node,
-    free: &'a Free,
-    up: bool,
+pub(super) struct Place<'a> {
+    pub(super) node: &'a Node,
+    pub(super) free: &'a Free,
+    pub(super) up: bool,
+}
+
+/// The classes of a node that have room, each with the rate declared for it.
+pub(super) fn rooms(
+    snapshot: &Snapshot,
+    alternative: &Alternative,
+    place: &Place<'_>,
+) -> Vec<(ClassId, Rate)> {
+    let mut count = Count::default();
+    let _ = speak(snapshot, alternative, place, &mut count);
+    let rate = |class: ClassId| {
+        let rate = declared_rate(alternative, &snapshot.classes.get(class).model);
+        (class, rate.expect("what has room has a rate"))
+    };
+    count.room.into_keys().map(rate).collect()
 }
 
 /// Where the node falls out, by the class that speaks for it; nothing where some class has room.

@@ -5,6 +5,7 @@ mod plan;
 mod stops;
 mod explanation;
 mod reasons;
+mod locality;
 
 use std::sync::Arc;
 

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::alternative::{alternative, known_model, labels, placement as place, run_name};
+use super::datasets;
 use super::line::Line;
 use super::wiring::{attachment, gang, topology};
 use super::{SketchError, WordFault};
@@ -89,6 +90,7 @@ impl Sketch {
             "rotation" => self.rotation(&mut line)?,
             "regimes" => self.regimes(&mut line)?,
             "at" => self.at(&mut line)?,
+            "data" => datasets::data(&mut line, &self.nodes, &mut self.parts.catalogue)?,
             item => return Err(line.fault(item, WordFault::UnknownItem)),
         }
         line.finish()
@@ -139,6 +141,7 @@ impl Sketch {
             labels: labels(line)?,
             power: power(line)?,
             socket: line.quantity("socket")?.unwrap_or_default(),
+            network: line.quantity("net")?.unwrap_or_default(),
             topology: topology(line)?,
             attachment: attachment(line)?,
         };
@@ -220,6 +223,7 @@ impl Sketch {
             work: line.quantity("work")?,
             deadline: moment(line, "deadline")?,
             alternatives: Arc::new(vec![alternative(line, &self.parts.classes)?]),
+            datasets: datasets::of_job(line)?,
         };
         self.mix_in(line, &job.alternatives[0], tasks.into())?;
         let (started, again) = (BTreeSet::new(), BTreeMap::new());

@@ -112,6 +112,14 @@ fn reason_text(snapshot: &Snapshot, reason: &Reason) -> String {
         Reason::Gang(room) => format!("gang {} of {}", room.fit, room.asked),
         Reason::Recalled => "recalled".to_owned(),
         Reason::Batch(until) => format!("batch until {}", time_text(*until)),
+        Reason::Locality(wait) => format!(
+            "locality at {} until {} ends {} over {} ends {}",
+            node_text(snapshot, wait.node.index()),
+            time_text(wait.until),
+            time_text(wait.end),
+            node_text(snapshot, wait.elsewhere.index()),
+            time_text(wait.end_elsewhere)
+        ),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Why a job waits, in words.
 
-use fleet::explanation::{Constraint, FellOut, GangRoom, Patience, StillWaiting, Tally};
+use fleet::explanation::{Constraint, FellOut, GangRoom, Locality, Patience, StillWaiting, Tally};
 use fleet::{Alternative, Bytes, DeviceKind, Job, MilliCores, Reason, Span};
 use sim::report::{Why, is_lasting};
 
@@ -29,6 +29,7 @@ pub fn reason(names: &Names<'_>, job: &Job, reason: &Reason) -> String {
         Reason::NoRoom(tallies) => no_room(job, tallies),
         Reason::Patience(patience) => for_faster(names, patience),
         Reason::Effort => "waits: the effort of this plan ran out before its turn.".to_owned(),
+        Reason::Locality(locality) => for_inputs(names, locality),
         Reason::Batch(until) => {
             format!("waits for others to be planned together with, until {}.", Span(until.0))
         }
@@ -50,6 +51,7 @@ pub(super) fn why(why: Why) -> String {
         Why::Patience => "a faster device is worth the wait".to_owned(),
         Why::Effort => "the effort of the plan ran out".to_owned(),
         Why::Batch => "gathered into a batch".to_owned(),
+        Why::Locality => "inputs are on a node that is full".to_owned(),
         Why::Gang => "not all of a gang fits at the same time".to_owned(),
     }
 }
@@ -192,5 +194,18 @@ fn for_faster(names: &Names<'_>, patience: &Patience) -> String {
         "waits for {best} ({best_duration} there); takes {offered} ({offered_duration}) if none \
          is free by {}.",
         Span(until.0)
+    )
+}
+
+fn for_inputs(names: &Names<'_>, locality: &Locality) -> String {
+    let Locality { node, until, end, elsewhere, end_elsewhere } = *locality;
+    format!(
+        "waits for {}, which holds its inputs and is full until {}: it ends there at {}, and on {} \
+         not before {}, since it would have to fetch them.",
+        names.node(node),
+        Span(until.0),
+        Span(end.0),
+        names.node(elsewhere),
+        Span(end_elsewhere.0)
     )
 }

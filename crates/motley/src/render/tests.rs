@@ -2,9 +2,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fleet::explanation::{
-    Choice, Constraint, FellOut, Patience, RunnerUp, Score, StillWaiting, Tally, TierInForce,
-    TierValue,
+    Choice, Constraint, FellOut, Locality, Patience, RunnerUp, Score, StillWaiting, Tally,
+    TierInForce, TierValue,
 };
+use fleet::policy::Objective;
 use fleet::*;
 
 use super::*;
@@ -64,6 +65,7 @@ fn job(alternatives: Vec<Alternative>) -> Job {
         work: None,
         deadline: None,
         alternatives: Arc::new(alternatives),
+        datasets: None,
     }
 }
 
@@ -192,9 +194,17 @@ fn a_job_that_was_not_looked_at_is_told_so() {
     );
 }
 
+/// One value for completion, one for energy, and another for all other objectives.
+fn by_objective<T: Copy>(others: T, completion: T, energy: T) -> [T; Objective::COUNT] {
+    Objective::ALL.map(|objective| match objective {
+        Objective::Completion => completion,
+        Objective::Energy => energy,
+        _ => others,
+    })
+}
+
 fn score(tiers: &[u32]) -> Score {
-    let parts =
-        [920_000, 1_000_000, 1_000_000, 1_000_000, 1_000_000, 710_000, 1_000_000].map(Micro);
+    let parts = by_objective(Micro::ONE, Micro(920_000), Micro(710_000));
     Score { tiers: tiers.iter().copied().map(Micro).collect(), parts }
 }
 
@@ -225,7 +235,7 @@ fn chosen_by(values: &[TierValue], job: &Job, chosen: &[u32], runner_up: Option<
         score: score(tiers),
     });
     let choice = Choice { run: RunId::default(), score: score(chosen), nodes: 7, runner_up };
-    let weights = [500, 0, 0, 0, 0, 500, 0].map(Milli);
+    let weights = by_objective(Milli::ZERO, Milli(500), Milli(500));
     let tier = |value: &TierValue| TierInForce { value: *value, regime: None, weights };
     let tiers: Vec<_> = values.iter().map(tier).collect();
     let classes = classes();
@@ -294,5 +304,21 @@ name         order               pick      description
 round-robin  first-in            rotation  Baseline: jobs as they come, nodes one after the other
 priority     priority, first-in  spread    Baseline: highest priority first, on the emptiest node
 "
+    );
+}
+
+#[test]
+fn a_job_that_waits_for_its_inputs_is_told_where_and_until_when() {
+    let locality = Locality {
+        node: NodeId(0),
+        until: Time::seconds(60),
+        end: Time::seconds(160),
+        elsewhere: NodeId(1),
+        end_elsewhere: Time::seconds(510),
+    };
+    assert_eq!(
+        reason(&names(&classes()), &job(vec![gpus(1, &[])]), &Reason::Locality(locality)),
+        "waits for a100-1, which holds its inputs and is full until 1m: it ends there at 2m40s, and \
+         on v100-2 not before 8m30s, since it would have to fetch them."
     );
 }

@@ -12,6 +12,7 @@ pub mod companion;
 pub mod rarity;
 pub mod energy;
 pub mod deadline;
+pub mod locality;
 pub mod outlook;
 
 use fleet::Micro;
@@ -54,6 +55,8 @@ pub struct Effects {
     pub stretch: f64,
     /// Seconds before the task can begin.
     pub delay: f64,
+    /// Gigabytes that it moves; see [`locality`].
+    pub moved: f64,
 }
 
 impl Effects {
@@ -108,6 +111,11 @@ fn answers(objective: Objective) -> Answers {
             cost: deadline::cost,
             bound: deadline::bound,
             reference: |scale| f64::from(scale.deadline.0) / 1e6,
+        },
+        Objective::Locality => Answers {
+            cost: locality::cost,
+            bound: locality::bound,
+            reference: |scale| scale.locality.0 as f64 / 1e9,
         },
     }
 }

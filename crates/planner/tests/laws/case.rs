@@ -12,11 +12,11 @@ use fleet::policy::{
 };
 use fleet::snapshot::{Memory, Mix, MixShape, Parts, Waiting};
 use fleet::{
-    Alternative, Attachment, Attempt, Bandwidth, Bytes, ClassId, Classes, Communication,
-    DeviceClass, DeviceGrant, DeviceIndex, DeviceKind, DeviceRequest, Free, Gang, Generation,
-    Grant, Job, JobId, Link, Micro, Milli, MilliCores, Millijoules, Milliwatts, Node, NodeId,
-    Pattern, Placement, Policy, Rate, Request, Run, RunId, Serial, Span, Stage, TaskIndex, Tenant,
-    Time, Topology, Uplink, Work,
+    Alternative, Attachment, Attempt, Bandwidth, Bytes, Catalogue, ClassId, Classes, Communication,
+    Dataset, Datasets, DeviceClass, DeviceGrant, DeviceIndex, DeviceKind, DeviceRequest, Free,
+    Gang, Generation, Grant, Holding, Job, JobId, Link, Micro, Milli, MilliCores, Millijoules,
+    Milliwatts, Node, NodeId, Pattern, Placement, Policy, Rate, Request, Run, RunId, Serial, Span,
+    Stage, TaskIndex, Tenant, Time, Topology, Uplink, Work,
 };
 use planner::Effort;
 
@@ -117,6 +117,7 @@ fn make(dice: &mut Dice) -> Node {
             busy: Milliwatts(dice.pick(&[240_000, 360_000, 120_000])),
         },
         socket: MilliCores(dice.pick(&[0, 4000, 6000])),
+        network: Bandwidth(dice.pick(&[0, 4, 1, 2]) * 1_800_000_000),
         topology: dice.percent(40).then(|| Arc::new(topology(dice))),
         attachment: dice.percent(40).then(|| Arc::new(attachment(dice))),
     }
@@ -229,10 +230,12 @@ fn parts(serial: Serial, nodes: &[Node], shapes: &[Alternative], dice: &mut Dice
         let stage = dice.pick(&[Running, Stray, Stopping, Ordered, Cancelled]);
         draw.run(&job, RunId { job: job.id, ..RunId::default() }, stage, dice);
     }
+    let count = nodes.len();
     let nodes = nodes.iter().map(|node| (node.clone(), !dice.percent(15))).collect();
     let Draw { at, runs, backlog, .. } = draw;
     let (mix, memory) = (mix(shapes, dice), memory(dice));
-    Parts { serial, at, classes, nodes, backlog, runs, mix, memory }
+    let catalogue = catalogue(count, dice);
+    Parts { serial, at, classes, nodes, backlog, runs, mix, catalogue, memory }
 }
 
 fn job(id: JobId, at: Time, shapes: &[Alternative], dice: &mut Dice) -> Job {
@@ -250,7 +253,32 @@ fn job(id: JobId, at: Time, shapes: &[Alternative], dice: &mut Dice) -> Job {
         work: work.map(|units| Work(units * 1_000_000)),
         deadline: deadline.map(moment),
         alternatives: Arc::new((0..=dice.below(3)).map(|_| dice.pick(shapes)).collect()),
+        datasets: if dice.percent(60) { Some(Arc::new(datasets(dice))) } else { None },
     }
+}
+
+const NAMES: [&str; 4] = ["images", "words", "genome", "nowhere"];
+
+/// Sizes and networks are such that fetching takes whole seconds.
+fn datasets(dice: &mut Dice) -> Datasets {
+    let dataset = |name: &str, dice: &mut Dice| Dataset {
+        name: name.into(),
+        size: Bytes(dice.pick(&[1800, 360, 3600]) * 1_000_000_000),
+    };
+    let inputs = NAMES.into_iter().filter_map(|name| dice.percent(40).then(|| dataset(name, dice)));
+    Datasets { inputs: inputs.collect(), outputs: Vec::new() }
+}
+
+/// Some datasets on some of so many nodes, and on one that is not there.
+fn catalogue(nodes: usize, dice: &mut Dice) -> Catalogue {
+    let mut catalogue = Catalogue::default();
+    for name in &NAMES[..3] {
+        let nodes = (0..=nodes).filter(|_| dice.percent(30));
+        let nodes = nodes.map(|node| NodeId(u32::try_from(node).expect("few nodes"))).collect();
+        let size = Bytes(dice.pick(&[3600, 720]) * 1_000_000_000);
+        catalogue.holdings.insert((*name).into(), Arc::new(Holding { size, nodes }));
+    }
+    catalogue
 }
 
 /// A turn as far as it is drawn.
@@ -303,6 +331,7 @@ impl Draw<'_> {
         let Some((position, grant)) = found else { return false };
         self.free[position].take(&grant);
         let node = &self.nodes[position];
+        let times = dice.pick(&[1, 10, 2]);
         let class =
             grant.devices.first().map_or(node.cpu, |held| node.devices[held.device.index()]);
         let placement = Placement {
@@ -312,7 +341,7 @@ impl Draw<'_> {
             class,
             grant,
             rate: Rate(1_000_000),
-            duration: job.work.map(|work| Span(work.0)),
+            duration: job.work.map(|work| Span(work.0 * times)),
         };
         let since = Time(self.at.0 - 1_000_000 * u64::from(dice.below(100)));
         let (tenant, generation) = (job.tenant.clone(), Generation(1));
@@ -390,6 +419,7 @@ fn policy(dice: &mut Dice) -> Policy {
             rarity: Milli(dice.pick(&[10_000, 1000])),
             energy: Millijoules(dice.pick(&[100_000_000, 1_000_000])),
             deadline: Micro(dice.pick(&[50_000, 200_000])),
+            locality: Bytes(dice.pick(&[10, 100]) * 1_000_000_000),
         },
         batch: dice.percent(25).then(|| Batch {
             max_jobs: dice.pick(&[2, 8, 32]),

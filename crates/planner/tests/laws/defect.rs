@@ -6,8 +6,8 @@ use std::sync::Arc;
 use fleet::policy::Scale;
 use fleet::snapshot::{Parts, Waiting};
 use fleet::{
-    Attempt, Changes, Job, JobId, Micro, Milli, Millijoules, Policy, Reason, Serial, Snapshot,
-    Span, Stage,
+    Attempt, Bytes, Changes, Job, JobId, Micro, Milli, Millijoules, Policy, Reason, Serial,
+    Snapshot, Span, Stage,
 };
 use planner::{Effort, plan};
 
@@ -128,6 +128,7 @@ pub(crate) fn thinks_in_seconds() -> Box<Planning<'static>> {
             rarity: Milli(10_000),
             energy: Millijoules(100_000_000),
             deadline: Micro(50_000),
+            locality: Bytes(10_000_000_000),
         };
         plan(snapshot, &Policy { scale, ..policy.clone() }, effort, scratch)
     })

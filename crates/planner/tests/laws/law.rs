@@ -8,8 +8,8 @@ use std::sync::Arc;
 use fleet::check::{check, check_reasons};
 use fleet::snapshot::{Parts, Waiting};
 use fleet::{
-    Attempt, Decision, Generation, Job, Millijoules, Plan, Policy, Reason, Run, Serial, Snapshot,
-    Span, Stage, StopCause, TaskIndex, Time, Work, sketch,
+    Attempt, Bandwidth, Decision, Generation, Job, Millijoules, Plan, Policy, Reason, Run, Serial,
+    Snapshot, Span, Stage, StopCause, TaskIndex, Time, Work, sketch,
 };
 use planner::{Effort, Scratch};
 
@@ -226,6 +226,9 @@ fn in_hours(case: &Case) -> Case {
             deadline: job.deadline.map(|deadline| Time(deadline.0 * SECONDS)),
             ..job.clone()
         });
+    }
+    for (node, _) in &mut case.parts.nodes {
+        node.network = Bandwidth(node.network.0 / SECONDS);
     }
     let released = &mut case.parts.memory.released;
     *released = released.map(|then| Time(then.0 * SECONDS));

@@ -11,7 +11,7 @@ mod inquiry;
 
 use std::collections::BTreeSet;
 
-use fleet::Reason;
+use fleet::{Decision, Placement, Reason, Snapshot};
 use proptest::collection::vec;
 use proptest::prelude::any;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
@@ -63,12 +63,14 @@ fn the_cases_show_every_reason_and_constraint() {
     let mut constraints = BTreeSet::new();
     let (mut starts, mut stops, mut patience, mut effort, mut batch) = (0, 0, 0, 0, 0);
     let (mut gangs, mut recalled) = (0, 0);
+    let (mut fetched, mut locality) = (0, 0);
     for seed in 0..3000 {
         let case = Case::draw(&mut Dice::of_seed(seed));
         let snapshot = law::build(case.parts);
         let decision =
             planner::plan(&snapshot, &case.policy, case.effort, &mut planner::Scratch::default());
         starts += decision.plan.placements.len();
+        fetched += fetches(&snapshot, &decision);
         stops += decision.plan.stops.len();
         for waiting in &decision.explanation.waiting {
             match &*waiting.reason {
@@ -77,6 +79,7 @@ fn the_cases_show_every_reason_and_constraint() {
                 Reason::Batch(_) => batch += 1,
                 Reason::Gang(_) => gangs += 1,
                 Reason::Recalled => recalled += 1,
+                Reason::Locality(_) => locality += 1,
                 Reason::NoRoom(tallies) => {
                     let fell_out = tallies.iter().flat_map(|tally| tally.fell_out.iter());
                     constraints.extend(fell_out.map(|one| one.constraint));
@@ -87,10 +90,21 @@ fn the_cases_show_every_reason_and_constraint() {
     println!(
         "{starts} starts, {stops} stops, {patience} patient, {effort} out of effort, {batch} batched"
     );
+    println!("{fetched} fetch their inputs, {locality} wait for them");
+    assert!(fetched > 300 && locality > 12);
     assert!(starts > 1000 && stops > 100 && patience > 10 && effort > 100 && batch > 50);
     assert!(gangs > 50 && recalled > 50, "{gangs} gangs without room, {recalled} recalled");
     // Every one but those of the kinds that no case asks for.
     assert_eq!(constraints.len(), 16 + 3, "{constraints:?}");
+}
+
+/// How many placements take longer than their work at their rate.
+fn fetches(snapshot: &Snapshot, decision: &Decision) -> usize {
+    let fetches = |placement: &&Placement| {
+        let work = snapshot.backlog[&placement.run.job].job.work;
+        placement.duration > work.and_then(|work| work.duration(placement.rate))
+    };
+    decision.plan.placements.iter().filter(fetches).count()
 }
 
 #[test]

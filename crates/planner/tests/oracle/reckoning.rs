@@ -84,6 +84,22 @@ impl<'a> Reckoning<'a> {
         least
     }
 
+    /// Bytes of the inputs that a node does not hold.
+    fn moved(&self, job: &Job, node: &Node) -> f64 {
+        let missing =
+            job.inputs().iter().map(|input| match self.snapshot.catalogue.get(&input.name) {
+                None => input.size.0,
+                Some(holding) if holding.nodes.contains(&node.id) => 0,
+                Some(holding) => input.size.0.min(holding.size.0),
+            });
+        missing.sum::<u64>() as f64
+    }
+
+    /// Seconds that it takes to fetch them, on nodes whose networks are all alike.
+    fn staging(&self, job: &Job, node: &Node) -> f64 {
+        if node.network.is_zero() { 0.0 } else { self.moved(job, node) / node.network.0 as f64 }
+    }
+
     fn seconds(&self, job: &Job, asked: &Alternative, class: ClassId) -> f64 {
         let rate = asked.rate(&self.snapshot.classes.get(class).model).expect("a way has a rate");
         job.work.expect("tiny jobs have work").0 as f64 / rate.0 as f64
@@ -97,7 +113,7 @@ impl<'a> Reckoning<'a> {
         least: &Least,
     ) -> [f64; Objective::COUNT] {
         let classes = &self.snapshot.classes;
-        let seconds = self.seconds(job, asked, class);
+        let seconds = self.seconds(job, asked, class) + self.staging(job, node);
         let mut after = free.clone();
         after.take(grant);
         let asleep = |device: &&fleet::DeviceGrant| {
@@ -125,6 +141,7 @@ impl<'a> Reckoning<'a> {
             part(0.0, self.rarity(node, free, &after), f64::from(scale.rarity.0) / 1e3),
             part(least.joules, watts * seconds, scale.energy.0 as f64 / 1e3),
             part(bound_missed, missed, f64::from(scale.deadline.0) / 1e6),
+            part(0.0, self.moved(job, node), scale.locality.0 as f64),
         ]
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use fleet::policy::{Objective, OrderKey, Pick, Scale, Weighting};
-use fleet::{Micro, Milli, Millijoules, Policy, Snapshot, Span, sketch};
+use fleet::{Bytes, Micro, Milli, Millijoules, Policy, Snapshot, Span, sketch};
 
 use crate::dice::Dice;
 
@@ -41,14 +41,20 @@ pub(crate) fn case(dice: &mut Dice) -> (Snapshot, Policy) {
     let mut text = CLASSES.to_owned();
     for id in 0..=dice.below(3) {
         let node = dice.pick(&NODES);
-        writeln!(text, "node n{id} {node}").expect("a string takes all");
+        writeln!(text, "node n{id} {node} net=1GB/s").expect("a string takes all");
     }
+    writeln!(text, "data images 30GB n0").expect("a string takes all");
     for id in 0..=1 + dice.below(3) {
         let (work, at) = (dice.pick(&[40, 8, 400]), dice.pick(&[100, 50, 90]));
         let deadline = dice.pick(&["", "deadline=2m", "deadline=150s"]);
+        let reads = dice.pick(&["", "", "in=images:30GB", "in=images:5GB,others:2GB"]);
         let first = dice.pick(&ALTERNATIVES);
-        writeln!(text, "job j{id} at={at}s work={work} prio={} {deadline} {first}", dice.below(2))
-            .expect("a string takes all");
+        writeln!(
+            text,
+            "job j{id} at={at}s work={work} prio={} {deadline} {reads} {first}",
+            dice.below(2)
+        )
+        .expect("a string takes all");
         if dice.percent(50) {
             writeln!(text, "or {}", dice.pick(&ALTERNATIVES)).expect("a string takes all");
         }
@@ -78,6 +84,7 @@ fn policy(dice: &mut Dice) -> Policy {
             rarity: Milli(10_000),
             energy: Millijoules(10_000_000),
             deadline: Micro(50_000),
+            locality: Bytes(10_000_000_000),
         },
         batch: None,
     }

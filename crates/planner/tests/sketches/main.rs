@@ -8,6 +8,7 @@ mod objectives;
 mod tiers;
 mod concave;
 mod patience;
+mod locality;
 mod batches;
 mod ahead;
 mod gangs;

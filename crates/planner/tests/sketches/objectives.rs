@@ -1,7 +1,7 @@
 //! Each objective, alone, against the lowest node.
 
 use fleet::policy::Objective;
-use fleet::{Micro, Milli, Millijoules, Policy, Span, policy::Weighting};
+use fleet::{Bytes, Micro, Milli, Millijoules, Policy, Span, policy::Weighting};
 use planner::Effort;
 
 use crate::rules::by;
@@ -295,7 +295,7 @@ fn parts(change: impl FnOnce(&mut Policy)) -> [Micro; Objective::COUNT] {
         node held cores=8 mem=8Gi idle=10W busy=20W dev=a100
         mix 9 cores=1 gpu=1
         job before cores=1 gpu=1
-        job a work=100 deadline=2m cores=1 gpu=1 share=0.5 rate.t4=1 rate.a100=7
+        job a work=100 deadline=2m cores=1 gpu=1 share=0.5 rate.t4=1 rate.a100=7 in=images:9GB
         run before/0.0 held dev=0
     ";
     let mut policy = by(Objective::Completion);
@@ -317,6 +317,7 @@ fn each_scale_moves_the_score_of_its_own_objective() {
         |policy| policy.scale.rarity = Milli(1000),
         |policy| policy.scale.energy = Millijoules(50_000_000),
         |policy| policy.scale.deadline = Micro(500_000),
+        |policy| policy.scale.locality = Bytes(1_000_000_000),
     ];
     for (own, change) in changes.into_iter().enumerate() {
         let after = parts(change);

@@ -1,7 +1,7 @@
 //! Policies for sketches, each as plain as its test allows.
 
 use fleet::policy::{ByUtilisation, Objective, OrderKey, Pick, Scale, Weighting, Weights};
-use fleet::{Micro, Milli, Millijoules, Policy, Span};
+use fleet::{Bytes, Micro, Milli, Millijoules, Policy, Span};
 
 /// First in, weighed by this objective alone, without patience.
 pub(crate) fn by(objective: Objective) -> Policy {
@@ -20,6 +20,7 @@ pub(crate) fn by(objective: Objective) -> Policy {
             rarity: Milli(10_000),
             energy: Millijoules(1_000_000),
             deadline: Micro(50_000),
+            locality: Bytes(10_000_000_000),
         },
         batch: None,
     }

@@ -148,6 +148,14 @@ pub enum Fault {
         /// The name.
         name: String,
     },
+    /// A node that is not in the fleet.
+    #[error("the fleet has no node {name:?}{}", hint(nearest.as_deref()))]
+    NodeUnlike {
+        /// The name.
+        name: String,
+        /// The name of a node that it is most like.
+        nearest: Option<String>,
+    },
     /// True rates of a job that is not there.
     #[error("no job or stream has the name {name:?}")]
     JobUnknown {
@@ -226,4 +234,9 @@ pub enum Fault {
         /// The cores of the largest node.
         most: MilliCores,
     },
+}
+
+/// The word to write instead, where there is one.
+fn hint(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |nearest| format!("; did you mean {nearest:?}?"))
 }

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use fleet::units::Milliwatts;
 use fleet::{
-    Bytes, ClassId, DeviceClass, DeviceKind, MilliCores, Node, NodeId, Power, ShareRule, Topology,
+    Bandwidth, Bytes, ClassId, DeviceClass, DeviceKind, MilliCores, Node, NodeId, Power, ShareRule,
+    Topology,
 };
 use serde::Deserialize;
 
@@ -58,6 +59,7 @@ struct NodeText {
     host_bandwidth: Option<Raw>,
     interface: Option<Raw>,
     switch: Option<Raw>,
+    network: Option<Raw>,
 }
 
 /// `power = { … }`.
@@ -239,6 +241,7 @@ fn node(text: &NodeText, switches: &Switches, nodes: &Nodes) -> Result<Node, Wro
         labels: labels(text.labels.as_ref())?,
         power: power(text.power.as_ref()).within("power")?,
         socket: socket(text.socket.as_ref(), cores)?,
+        network: network(text.network.as_ref())?,
         topology: topology(text, device_count)?,
         attachment: switches.attachment(text.interface.as_ref(), text.switch.as_ref())?,
     })
@@ -258,6 +261,16 @@ fn socket(raw: Option<&Raw>, cores: MilliCores) -> Result<MilliCores, Wrong> {
         return Err(Wrong::at("socket", Fault::Range { given: socket.to_string(), wanted }));
     }
     Ok(socket)
+}
+
+/// How fast its network is: something, where it says so.
+fn network(raw: Option<&Raw>) -> Result<Bandwidth, Wrong> {
+    let given: Option<Bandwidth> = optional(raw, "network")?;
+    if given.is_some_and(Bandwidth::is_zero) {
+        let wanted = "a bandwidth above zero, or leave it out where it is not known";
+        return Err(Wrong::at("network", Fault::Range { given: "0".to_owned(), wanted }));
+    }
+    Ok(given.unwrap_or_default())
 }
 
 fn devices(table: Option<&Table<Raw>>, nodes: &Nodes) -> Result<Vec<ClassId>, Wrong> {

@@ -6,11 +6,12 @@
 use std::sync::Arc;
 
 use fleet::{
-    Alternative, Bytes, Communication, DeviceKind, DeviceRequest, Gang, Milli, MilliCores, Pattern,
-    Request, Span, Tenant, Time, Work,
+    Alternative, Bytes, Communication, Datasets, DeviceKind, DeviceRequest, Gang, Milli,
+    MilliCores, Pattern, Request, Span, Tenant, Time, Work,
 };
 use serde::Deserialize;
 
+use super::datasets::{self, DatasetText};
 use super::error::{Within, Wrong};
 use super::fault::Fault;
 use super::fleet_file::kind;
@@ -41,6 +42,8 @@ pub(super) struct JobText {
     pub(super) switches: Option<Raw>,
     pub(super) work: Option<Raw>,
     pub(super) deadline: Option<Raw>,
+    pub(super) inputs: Option<Vec<Strict<DatasetText>>>,
+    pub(super) outputs: Option<Vec<Strict<DatasetText>>>,
     pub(super) alternative: Option<Vec<Strict<AlternativeText>>>,
 }
 
@@ -57,6 +60,8 @@ pub(super) struct StreamText {
     switches: Option<Raw>,
     work: Option<Raw>,
     deadline: Option<Raw>,
+    inputs: Option<Vec<Strict<DatasetText>>>,
+    outputs: Option<Vec<Strict<DatasetText>>>,
     alternative: Option<Vec<Strict<AlternativeText>>>,
     count: Option<Raw>,
     every: Option<Raw>,
@@ -109,6 +114,7 @@ pub(super) struct Template {
     pub(super) true_work: Option<Work>,
     pub(super) deadline: Option<Span>,
     pub(super) alternatives: Vec<Alternative>,
+    pub(super) datasets: Option<Arc<Datasets>>,
 }
 
 /// How the jobs of a stream arrive.
@@ -127,20 +133,20 @@ pub(super) fn job(text: JobText) -> Result<(Template, Time), Wrong> {
 
 /// A stream.
 pub(super) fn stream(text: StreamText) -> Result<(Template, Arriving), Wrong> {
-    let StreamText { name, tenant, priority, tasks, work, deadline, alternative, .. } = text;
-    let StreamText { gang, tasks_per_node, switches, .. } = text;
     let job = JobText {
-        name,
-        tenant,
-        priority,
+        name: text.name,
+        tenant: text.tenant,
+        priority: text.priority,
         arrives: None,
-        tasks,
-        gang,
-        tasks_per_node,
-        switches,
-        work,
-        deadline,
-        alternative,
+        tasks: text.tasks,
+        gang: text.gang,
+        tasks_per_node: text.tasks_per_node,
+        switches: text.switches,
+        work: text.work,
+        deadline: text.deadline,
+        inputs: text.inputs,
+        outputs: text.outputs,
+        alternative: text.alternative,
     };
     let template = template(&job)?;
     let missing = |field, advice| Wrong::at(field, Fault::Missing { advice });
@@ -206,6 +212,7 @@ fn template(text: &JobText) -> Result<Template, Wrong> {
         true_work: None,
         deadline,
         alternatives: alternatives(text.alternative.as_deref()).within("alternative")?,
+        datasets: datasets::of_job(text.inputs.as_deref(), text.outputs.as_deref())?,
     })
 }
 

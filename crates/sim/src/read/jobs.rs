@@ -109,6 +109,7 @@ impl Jobs {
             work: None,
             deadline: None,
             alternatives,
+            datasets: template.datasets,
         }
     }
 

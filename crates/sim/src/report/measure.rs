@@ -304,6 +304,7 @@ mod tests {
             node: NodeId(0),
             class: ClassId(class),
             grant: Grant::default(),
+            staging: Span::ZERO,
             duration: None,
             generation: Generation::default(),
         })

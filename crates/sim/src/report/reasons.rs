@@ -38,6 +38,8 @@ pub enum Why {
     Batch,
     /// Not all of its gang fits at the same time, or the rest of it is being stopped.
     Gang,
+    /// It waits for a node that holds its inputs.
+    Locality,
 }
 
 /// Whether no node of the fleet would ever do: each fell out at a constraint that it does not meet
@@ -78,6 +80,7 @@ pub(super) fn why(reason: &Reason) -> Why {
         Reason::Effort => Why::Effort,
         Reason::Batch(_) => Why::Batch,
         Reason::Gang(_) | Reason::Recalled => Why::Gang,
+        Reason::Locality(_) => Why::Locality,
         Reason::NoRoom(tallies) => {
             let passing = constraints(tallies).filter(|constraint| !constraint.is_lasting());
             match passing.max() {

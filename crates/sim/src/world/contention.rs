@@ -113,17 +113,19 @@ impl World {
         if progress.unit.to_bits() == unit.to_bits() {
             return;
         }
-        let passed = (now - progress.since) as f64 / 1e6;
+        let passed = now.saturating_sub(progress.since) as f64 / 1e6;
         progress.left = (progress.left - passed / progress.unit).max(0.0);
-        (progress.unit, progress.since) = (unit, now);
+        // A run that still fetches inputs begins later.
+        (progress.unit, progress.since) = (unit, now.max(progress.since));
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "neither is negative, and what is too long lasts as long as can be"
         )]
         let micros = (progress.left * unit * 1e6).ceil() as u64;
+        let since = progress.since;
         self.queue.remove(&end);
-        let at = fleet::Time(now.saturating_add(micros));
+        let at = fleet::Time(since.saturating_add(micros));
         let moment = self.foresee(at, Due::End(run));
         self.runs.get_mut(&run).expect("it still runs").end = Some(moment);
     }

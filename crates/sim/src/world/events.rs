@@ -21,6 +21,7 @@ impl World {
 
     fn end(&mut self, run: RunId) {
         let running = self.remove(run);
+        self.store.keep(&running.job, run.task, running.node);
         let sight = sight(run, &running, RunState::Done(self.clock));
         let station = &mut self.stations[running.node.index()];
         if station.is_up() {

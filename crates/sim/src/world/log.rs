@@ -68,7 +68,10 @@ pub struct Start {
     pub class: ClassId,
     /// With what.
     pub grant: Grant,
-    /// How long it would really take if it never waited for others; `None` where it has no end.
+    /// How long it really fetches inputs before it begins.
+    pub staging: Span,
+    /// How long it would really take if it never waited for others, fetching counted in; `None`
+    /// where it has no end.
     pub duration: Option<Span>,
     /// The generation of the order.
     pub generation: Generation,

@@ -1,5 +1,7 @@
 //! What comes of orders: runs start and stop, or are refused.
 
+use std::sync::Arc;
+
 use fleet::{
     Action, ClassId, DeviceGrant, Generation, Grant, Job, Node, Order, Outcome, Placement, Refusal,
     RunId, RunState,
@@ -17,11 +19,17 @@ impl World {
         refusal.map_or_else(Outcome::Refused, |()| Outcome::Accepted)
     }
 
-    fn start(&mut self, order: &Order, job: &Job, placement: &Placement) -> Result<(), Refusal> {
+    fn start(
+        &mut self,
+        order: &Order,
+        job: &Arc<Job>,
+        placement: &Placement,
+    ) -> Result<(), Refusal> {
         if self.runs.contains_key(&order.run) {
             // It is there, whatever is remembered of how that came about.
             return Ok(());
         }
+        let staging = self.store.staging(job, placement.node, &self.stations);
         let station = self.stations.get_mut(placement.node.index()).ok_or(Refusal::Engine)?;
         if !station.is_up() {
             return Err(Refusal::NodeLost);
@@ -37,18 +45,20 @@ impl World {
         station.free.take(grant);
         station.runs.insert(order.run);
         let duration = self.rates.work(job).and_then(|work| work.duration(rate));
+        let duration = duration.map(|span| span.saturating_add(staging));
         let end = duration.map(|span| self.foresee(self.clock.after(span), Due::End(order.run)));
         let running = Running {
             node: placement.node,
             grant: grant.clone(),
             since: self.clock,
             unseen: false,
+            job: Arc::clone(job),
             end,
             progress: way.communication.map(|communication| {
                 let alone = 1e6 / rate.0 as f64;
                 let units = self.rates.work(job).map_or(0.0, |work| work.0 as f64 / 1e6);
-                let is_of_gang = job.gang.is_some();
-                Progress::new((communication, is_of_gang), (units, alone), self.clock.0)
+                let (is_of_gang, begins) = (job.gang.is_some(), self.clock.after(staging).0);
+                Progress::new((communication, is_of_gang), (units, alone), begins)
             }),
         };
         let talks = running.progress.is_some();
@@ -60,6 +70,7 @@ impl World {
             node: placement.node,
             class,
             grant: grant.clone(),
+            staging,
             duration,
             generation: order.generation,
         }));

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod any;
 #[cfg(test)]
+mod datasets;
+#[cfg(test)]
 mod fleets;
 mod gangs;
 #[cfg(test)]

@@ -62,7 +62,7 @@ const WRONG_JOBS: &[(&str, &str, &str)] = &[
     (
         "deadline = \"2h\"",
         "queue = \"fast\"",
-        "read jobs, line 10, `queue`: unknown field `queue`, expected one of `name`, `tenant`, `priority`, `arrives`, `tasks`, `gang`, `tasks_per_node`, `switches`, `work`, `deadline`, `alternative`",
+        "read jobs, line 10, `queue`: unknown field `queue`, expected one of `name`, `tenant`, `priority`, `arrives`, `tasks`, `gang`, `tasks_per_node`, `switches`, `work`, `deadline`, `inputs`, `outputs`, `alternative`",
     ),
     (
         "cores = 8",
@@ -177,7 +177,7 @@ fn a_wrong_stream_is_refused_with_line_field_and_remedy() {
             (
                 "spread",
                 "arrives = \"1s\"",
-                "read jobs, line 27, `arrives`: unknown field `arrives`, expected one of `name`, `tenant`, `priority`, `tasks`, `gang`, `tasks_per_node`, `switches`, `work`, `deadline`, `alternative`, `count`, `every`, `from`, `spread`",
+                "read jobs, line 27, `arrives`: unknown field `arrives`, expected one of `name`, `tenant`, `priority`, `tasks`, `gang`, `tasks_per_node`, `switches`, `work`, `deadline`, `inputs`, `outputs`, `alternative`, `count`, `every`, `from`, `spread`",
             ),
         ],
     );
@@ -263,7 +263,7 @@ fn a_wrong_json_line_is_refused_with_line_field_and_remedy() {
         ("[]", "line 2: invalid type: sequence, expected a table of fields (column 0)"),
         (
             "{\"colour\": 1}",
-            "line 2, `colour`: unknown field `colour`, expected one of `name`, `tenant`, `priority`, `arrives`, `tasks`, `gang`, `tasks_per_node`, `switches`, `work`, `deadline`, `alternative` (column 9)",
+            "line 2, `colour`: unknown field `colour`, expected one of `name`, `tenant`, `priority`, `arrives`, `tasks`, `gang`, `tasks_per_node`, `switches`, `work`, `deadline`, `inputs`, `outputs`, `alternative` (column 9)",
         ),
         (
             "{\"name\": \"x\", \"name\": \"y\"}",

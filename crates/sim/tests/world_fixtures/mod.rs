@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fleet::{
-    Alternative, Bytes, ClassId, Classes, DeviceClass, DeviceKind, DeviceRequest, Job, JobId,
-    Milli, MilliCores, Milliwatts, Node, NodeId, Power, Request, ShareRule, Tenant, Time, Work,
+    Alternative, Bandwidth, Bytes, ClassId, Classes, DeviceClass, DeviceKind, DeviceRequest, Job,
+    JobId, Milli, MilliCores, Milliwatts, Node, NodeId, Power, Request, ShareRule, Tenant, Time,
+    Work,
 };
 use sim::Inventory;
 
@@ -23,6 +24,7 @@ pub(crate) fn inventory(nodes: u32) -> Inventory {
         labels: BTreeMap::new(),
         power: power(100, 300),
         socket: MilliCores::ZERO,
+        network: Bandwidth(1_250_000_000),
         topology: None,
         attachment: None,
     };
@@ -66,6 +68,7 @@ pub(crate) fn job(id: u64, share: u32, seconds: u64) -> Job {
         work: Some(Work(seconds * 1_000_000)),
         deadline: None,
         alternatives: Arc::new(vec![way]),
+        datasets: None,
     }
 }
 

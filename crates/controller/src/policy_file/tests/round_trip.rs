@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn weights() -> impl Strategy<Value = Weights> {
-    proptest::array::uniform7(0..=1_000_000u32)
+    proptest::array::uniform8(0..=1_000_000u32)
         .prop_map(|weights| weights.map(Milli))
         .prop_filter("some weight is above zero", |weights| weights.iter().any(|w| !w.is_zero()))
 }
@@ -46,14 +46,18 @@ fn without_weights(tier: Weighting) -> Weighting {
 fn scale() -> impl Strategy<Value = Scale> {
     let devices = [1..=u32::MAX, 1..=u32::MAX, 1..=u32::MAX];
     let parts = (1..=u64::MAX, 1..=1000u32, devices, 1..=u128::MAX, 1..=1_000_000u32);
-    parts.prop_map(|(completion, utilisation, devices, energy, deadline)| Scale {
-        completion: Span(completion),
-        utilisation: Milli(utilisation),
-        fragmentation: Milli(devices[0]),
-        companion: Milli(devices[1]),
-        rarity: Milli(devices[2]),
-        energy: Millijoules(energy),
-        deadline: Micro(deadline),
+    (parts, 1..=u64::MAX).prop_map(|(parts, locality)| {
+        let (completion, utilisation, devices, energy, deadline) = parts;
+        Scale {
+            completion: Span(completion),
+            utilisation: Milli(utilisation),
+            fragmentation: Milli(devices[0]),
+            companion: Milli(devices[1]),
+            rarity: Milli(devices[2]),
+            energy: Millijoules(energy),
+            deadline: Micro(deadline),
+            locality: Bytes(locality),
+        }
     })
 }
 

@@ -127,6 +127,7 @@ fn reason_part(asked: &Asked<'_>, still: &StillWaiting) -> ReasonPart {
         Reason::Patience(patience) => ("patience", Some(patience.until), &[] as &[_]),
         Reason::Effort => ("effort", None, &[] as &[_]),
         Reason::Batch(until) => ("batch", Some(*until), &[] as &[_]),
+        Reason::Locality(locality) => ("locality", Some(locality.until), &[] as &[_]),
         Reason::Gang(_) => ("gang", None, &[] as &[_]),
         Reason::Recalled => ("recalled", None, &[] as &[_]),
     };

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use fleet::{
-    Bytes, ClassId, DeviceClass, DeviceKind, MilliCores, Milliwatts, Node, NodeId, Power, ShareRule,
+    Bandwidth, Bytes, ClassId, DeviceClass, DeviceKind, MilliCores, Milliwatts, Node, NodeId,
+    Power, ShareRule,
 };
 
 use super::super::error::{ReadError, Wrong, list};
@@ -166,6 +167,7 @@ fn make(node: &Listed, class: Option<ClassId>) -> Node {
         labels: BTreeMap::new(),
         power: watts(CPU_WATTS.0 * sockets, CPU_WATTS.1 * sockets),
         socket: MilliCores(2000 * CPU_CORES),
+        network: Bandwidth::ZERO,
         topology: None,
         attachment: None,
     }

@@ -123,6 +123,7 @@ fn read_row(
         true_work: None,
         deadline: None,
         alternatives,
+        datasets: None,
     };
     Ok((template, arrival))
 }
