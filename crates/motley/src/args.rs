@@ -38,6 +38,7 @@ Examples:
   motley front                            what the policy could trade, completion against energy
   motley policy list                      the policies that come with the program
   motley policy show default > my.toml    a good start for a policy of your own
+  motley data check data.toml --fleet fleet.toml   is it clear where datasets are?
   motley completions bash                 completions for the shell";
 
 /// The commands.
@@ -56,6 +57,9 @@ pub enum Command {
     /// List, show and check policies
     #[command(subcommand)]
     Policy(Policy),
+    /// Check and list files that say which datasets are where
+    #[command(subcommand)]
+    Data(Catalogue),
     /// Print completions for a shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {
@@ -100,6 +104,7 @@ Examples:
   motley simulate --fleet fleet.toml --jobs log.swf.gz --task-cores 8
   motley simulate --fleet fleet.toml --jobs jobs.csv --columns name=id,arrives=submit,cores=ncpus
   motley simulate --fleet nodes.csv --jobs pods.csv --mix last-month.csv --policy pack
+  motley simulate --fleet fleet.toml --jobs jobs.toml --data data.toml
   motley simulate --policy default --policy my.toml --json
   motley simulate --report report         then open report/report.html in a browser";
 
@@ -142,6 +147,34 @@ Examples:
   motley policy show default
   motley policy show default > my.toml
   motley policy show ./my.toml --json";
+
+/// Commands about catalogues of datasets.
+#[derive(Debug, Subcommand)]
+pub enum Catalogue {
+    /// List the datasets of a file, with their sizes and nodes
+    #[command(
+        after_help = "Examples:\n  motley data list data.toml --fleet fleet.toml\n  motley data list data.toml --fleet fleet.toml --json"
+    )]
+    List {
+        /// The file
+        file: PathBuf,
+        /// The fleet whose nodes it names
+        #[arg(long, value_name = "FILE")]
+        fleet: PathBuf,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Read such a file and say what is wrong with it; exit status 1 if anything is
+    #[command(after_help = "Examples:\n  motley data check data.toml --fleet fleet.toml")]
+    Check {
+        /// The file
+        file: PathBuf,
+        /// The fleet whose nodes it names
+        #[arg(long, value_name = "FILE")]
+        fleet: PathBuf,
+    },
+}
 
 fn at_least_one() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..)

@@ -5,6 +5,7 @@ mod completions;
 mod explain;
 mod plan;
 mod front;
+pub mod data;
 pub mod policy;
 mod simulate;
 mod study;
@@ -26,6 +27,7 @@ pub fn main() -> ExitCode {
         Command::Plan(args) => plan::run(&args),
         Command::Front(args) => front::run(&args),
         Command::Policy(args) => policy::run(args),
+        Command::Data(args) => data::run(args),
         Command::Completions { shell } => completions::run(shell),
     };
     match done {

@@ -15,7 +15,9 @@ pub mod simulation;
 
 use comfy_table::{Table, presets};
 use controller::policy_file;
-use fleet::{ClassId, Classes, NodeId, Policy};
+use fleet::{Bytes, ClassId, Classes, NodeId, Policy};
+
+use crate::command::data::Listed;
 
 pub use choice::{Placed, placed};
 use reason::unmet;
@@ -69,6 +71,24 @@ fn plain_table() -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table
+}
+
+/// A table of datasets.
+#[must_use]
+pub fn datasets(listed: &[Listed]) -> String {
+    let mut table = plain_table();
+    table.set_header(["name", "size", "nodes"]);
+    for Listed { name, bytes, nodes } in listed {
+        let size = Bytes(*bytes).to_string();
+        table.add_row([words::clip(name), size, words::list(nodes, ", ")]);
+    }
+    lines_of(&table)
+}
+
+/// `1 node`, `2 nodes`.
+#[must_use]
+pub fn count(number: u64, noun: &str) -> String {
+    words::count(number, noun)
 }
 
 /// The table's lines, without blanks at either end.

@@ -217,7 +217,7 @@ fn a_knee_has_objectives_and_no_weights() {
         format!("{HEAD}pick = \"knee\"\n[[tier]]\nrule = \"fixed\"\nweights = {weights}\n")
     };
     let policy = read("p.toml", &knee("{ completion = 1, energy = 1, deadline = 0 }")).unwrap();
-    let weights = [1000, 0, 0, 0, 0, 1000, 0].map(Milli);
+    let weights = [1000, 0, 0, 0, 0, 1000, 0, 0].map(Milli);
     assert_eq!((policy.pick, policy.tiers), (Pick::Knee, vec![Weighting::Fixed(weights)]));
     refused(
         &[&knee("{ completion = 1, energy = 0.5 }")],
@@ -230,7 +230,7 @@ fn a_knee_has_objectives_and_no_weights() {
 fn limits_are_scores_above_zero_and_at_most_one() {
     let limits = |limits: &str| tier(&format!("rule = \"limits\"\nlimits = {limits}"));
     let policy = read("p.toml", &(limits("{ energy = 0.4, completion = 1 }") + TIER)).unwrap();
-    let expected = Weighting::Limits([1000, 0, 0, 0, 0, 400, 0].map(Milli));
+    let expected = Weighting::Limits([1000, 0, 0, 0, 0, 400, 0, 0].map(Milli));
     assert_eq!(policy.tiers[0], expected);
     let refused = |given: &str, message: &str| refused(&[&limits(given)], message);
     let wrong = "and should be above 0 and at most 1";

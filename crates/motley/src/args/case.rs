@@ -22,6 +22,10 @@ pub struct Case {
     /// [default: what has arrived so far]
     #[arg(long, value_name = "FILE", requires = "jobs")]
     pub mix: Option<PathBuf>,
+    /// Which datasets are on which nodes when the simulation begins: TOML, see `motley data`
+    /// [default: what jobs read comes from outside the fleet]
+    #[arg(long, value_name = "FILE", requires = "jobs")]
+    pub data: Option<PathBuf>,
     /// When the pods of an openb list arrive [default: timed, where the list has times]
     #[arg(long, value_enum, requires = "jobs")]
     pub arrivals: Option<Arrivals>,

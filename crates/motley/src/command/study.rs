@@ -11,7 +11,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail, ensure};
 use controller::Planning;
 use fleet::snapshot::MixShape;
-use fleet::{Job, Policy, Time};
+use fleet::{Catalogue, Job, Policy, TaskIndex, Time};
 use indicatif::{ProgressBar, ProgressStyle};
 use sim::read::{self, Read};
 use sim::scenario::{self, Ending, Options, Outcome, Progress};
@@ -19,10 +19,14 @@ use sim::{Inventory, Workload, bundled};
 
 use super::policy;
 use crate::args::{Arrivals, Case};
+use crate::render;
 use crate::render::simulation::Input;
 
 /// What is compared where no policy is named: Motley's own, and the baselines.
 const POLICIES: [&str; 4] = ["default", "round-robin", "priority", "fair-share"];
+
+/// Of how many tasks of one job the outputs are named, to find what no job writes.
+const TASKS_NAMED_MAX: usize = 100_000;
 
 /// Everything that stays the same over the simulations of one command.
 pub(super) struct Study<'a> {
@@ -32,6 +36,7 @@ pub(super) struct Study<'a> {
     case: &'a Case,
     seeds: std::ops::RangeInclusive<u64>,
     mix: Option<Vec<MixShape>>,
+    catalogue: Catalogue,
     progress: ProgressBar,
 }
 
@@ -42,8 +47,9 @@ impl<'a> Study<'a> {
         let range = range(case.seed, seeds)?;
         let (inventory, mut input) = fleet(case, seeds)?;
         let mix = declared(case, &inventory, &mut input)?;
+        let catalogue = catalogue(case, &inventory, &mut input)?;
         let progress = progress_bar(case);
-        Ok(Self { policies, inventory, input, case, seeds: range, mix, progress })
+        Ok(Self { policies, inventory, input, case, seeds: range, mix, catalogue, progress })
     }
 
     /// The seeds, in order.
@@ -74,6 +80,9 @@ impl<'a> Study<'a> {
             workload.truth.contention = contention;
         }
         self.input.note_jobs(&self.inventory, &workload);
+        if seed == case.seed {
+            note_absent_data(&workload, &self.catalogue, &mut self.input);
+        }
         Ok(workload)
     }
 
@@ -109,6 +118,7 @@ impl<'a> Study<'a> {
         let options = Options {
             until: self.case.until.map(|until| Time::ZERO.after(until)),
             mix: self.mix.clone(),
+            catalogue: self.catalogue.clone(),
             progress: Some(&mut progress),
             ..options
         };
@@ -193,6 +203,38 @@ fn declared(
         path.display()
     ));
     Ok(Some(mix))
+}
+
+/// Which datasets are where; none where no file says so.
+fn catalogue(case: &Case, inventory: &Inventory, input: &mut Input) -> anyhow::Result<Catalogue> {
+    let Some(path) = &case.data else { return Ok(Catalogue::default()) };
+    let options = read::Options { skip_bad: case.skip_bad, ..read::Options::default() };
+    Ok(input.take_in(path, read::catalogue(path, inventory, &options)?))
+}
+
+/// Notes what jobs read that nobody says where to find.
+fn note_absent_data(workload: &Workload, catalogue: &Catalogue, input: &mut Input) {
+    let jobs = || workload.jobs.iter();
+    let written: BTreeSet<Arc<str>> = jobs()
+        .flat_map(|job| {
+            let tasks = move || (0..job.tasks).take(TASKS_NAMED_MAX).map(TaskIndex);
+            let names = move |output| tasks().map(move |task| job.output_name(output, task));
+            job.outputs().iter().flat_map(names)
+        })
+        .collect();
+    let read = jobs().flat_map(|job| job.inputs().iter().map(|input| &input.name));
+    let absent: BTreeSet<&Arc<str>> =
+        read.filter(|name| catalogue.get(name).is_none() && !written.contains(*name)).collect();
+    if let Some(first) = absent.first() {
+        let datasets = render::count(absent.len() as u64, "dataset");
+        input.note(format!(
+            "jobs read {datasets} that no node holds and no job writes: fetched from outside the \
+             fleet; the first is {first:?}"
+        ));
+    }
+    if !catalogue.holdings.is_empty() && jobs().all(|job| job.inputs().is_empty()) {
+        input.note("no job reads a dataset: --data changes nothing".to_owned());
+    }
 }
 
 /// A progress bar on a terminal; nothing otherwise.
