@@ -70,6 +70,11 @@ fn a_catalogue_changes_where_a_job_runs_and_when_it_ends() {
     let (status, with, _) = run(&[&base[..], &["--data", &data]].concat());
     assert_eq!(status, 0);
     assert!(with.contains("0s: a placed on node-1 ") && !with.contains("from outside"), "{with}");
+    let explained = |more: &[&str]| {
+        run(&[&["explain", &fleet, &jobs, "--job", "a", "--at", "1s"], more].concat()).1
+    };
+    assert!(explained(&[]).contains("node-0"), "{}", explained(&[]));
+    assert!(explained(&["--data", &data]).contains("node-1"), "{}", explained(&["--data", &data]));
     let (_folder, [plain]) = files([&READS.replace("inputs", "#")]);
     let given = ["simulate", "--fleet", &fleet, "--jobs", &plain, "--data", &data];
     let (_, idle, _) = run(&given);

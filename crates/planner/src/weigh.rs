@@ -100,13 +100,10 @@ impl Weigher<'_> {
     /// Whether a ranking can tell the best choice for a job: its scores change neither with the
     /// clock nor from one node of a group to another.
     pub(crate) fn is_ranked(&self, job: &Job) -> bool {
-        let is_timed = job.deadline.is_some() && self.weighs(Objective::Deadline);
+        let weighs_deadlines =
+            |tier: &TierInForce| !tier.weights[Objective::Deadline.position()].is_zero();
+        let is_timed = job.deadline.is_some() && self.tiers.iter().any(weighs_deadlines);
         !is_timed && job.inputs().is_empty()
-    }
-
-    /// Whether some tier weighs an objective.
-    pub(crate) fn weighs(&self, objective: Objective) -> bool {
-        self.tiers.iter().any(|tier| !tier.weights[objective.position()].is_zero())
     }
 
     /// The best choices for a job, the best first, each on another node; at most `count`.

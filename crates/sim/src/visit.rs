@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fleet::snapshot::MixShape;
-use fleet::{Decision, Job, JobId, Policy, RunId, Snapshot, Span, Stage, Time};
+use fleet::{Catalogue, Decision, Job, JobId, Policy, RunId, Snapshot, Span, Stage, Time};
 use thiserror::Error;
 
 use crate::checkers::Violation;
@@ -34,6 +34,8 @@ pub struct Itinerary {
     pub seed: u64,
     /// What the controller is told to expect, in place of what it learns.
     pub mix: Option<Vec<MixShape>>,
+    /// Where datasets are at first.
+    pub catalogue: Catalogue,
 }
 
 /// One turn, with what is known of a job there.
@@ -118,7 +120,8 @@ pub fn visit(
     let turns_max = Options::default().turns_max;
     let trip = |turns_max, witness: &mut Witness| {
         let (until, mix) = (itinerary.at, itinerary.mix.clone());
-        let options = Options { seed: itinerary.seed, until, turns_max, mix, ..Options::default() };
+        let (seed, catalogue) = (itinerary.seed, itinerary.catalogue.clone());
+        let options = Options { seed, until, turns_max, mix, catalogue, ..Options::default() };
         let mut planner = scenario::motley();
         let mut planning = |snapshot: &Snapshot, policy: &Policy, effort| {
             let decision = planner(snapshot, policy, effort);

@@ -45,6 +45,10 @@ pub struct Course {
     /// Policy to run under, by name or file
     #[arg(long, value_name = "NAME|FILE", default_value = "default")]
     pub policy: String,
+    /// Which datasets are on which nodes when the simulation begins: TOML, see `motley data`
+    /// [default: what jobs read comes from outside the fleet]
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
     /// The seed of all chance in the model world
     #[arg(long, value_name = "N", default_value_t = 1, requires = "jobs")]
     pub seed: u64,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use controller::policy_file::nearest;
-use fleet::{Job, JobId, Policy, Time};
+use fleet::{Catalogue, Job, JobId, Policy, Time};
 use planner::Effort;
 use planner::inquiry::timeline::PastError;
 use planner::inquiry::{Inquiry, answer};
@@ -32,7 +32,8 @@ pub(super) fn run(args: &Explain) -> anyhow::Result<()> {
     let workload = workload(&args.jobs, &inventory, &args.course, &mut remarks)?;
     let job = find(&args.job, &workload.jobs)?;
     let at = args.at.map(|at| Time::ZERO.after(at));
-    let question = Question { policy: &policy, job, at, course: &args.course, remarks };
+    let catalogue = catalogue(&args.course, &inventory, &mut remarks)?;
+    let question = Question { policy: &policy, job, at, course: &args.course, catalogue, remarks };
     tell(&inventory, &workload, &question)
 }
 
@@ -42,6 +43,8 @@ pub(super) struct Question<'a> {
     pub(super) job: JobId,
     pub(super) at: Option<Time>,
     pub(super) course: &'a Course,
+    /// Where datasets are at first.
+    pub(super) catalogue: Catalogue,
     /// What was noticed when reading the files.
     pub(super) remarks: Vec<String>,
 }
@@ -53,7 +56,8 @@ pub(super) fn tell(
     question: &Question<'_>,
 ) -> anyhow::Result<()> {
     let Question { policy, job, at, course, .. } = *question;
-    let itinerary = Itinerary { job, at, seed: course.seed, mix: None };
+    let catalogue = question.catalogue.clone();
+    let itinerary = Itinerary { job, at, seed: course.seed, mix: None, catalogue };
     let visit = visit(inventory, workload, policy, &itinerary)?;
     let past = PastError::of(visit.ended.iter().copied());
     let (snapshot, decision, effort) = (&visit.snapshot, &visit.decision, Effort::DEFAULT);
@@ -102,6 +106,17 @@ pub(super) fn workload(
         workload.truth.contention = contention;
     }
     Ok(workload)
+}
+
+/// Which datasets are where; none where no file says so.
+pub(super) fn catalogue(
+    course: &Course,
+    inventory: &Inventory,
+    remarks: &mut Vec<String>,
+) -> anyhow::Result<Catalogue> {
+    let Some(path) = &course.data else { return Ok(Catalogue::default()) };
+    let options = read::Options { skip_bad: course.skip_bad, ..read::Options::default() };
+    Ok(take_in(path, read::catalogue(path, inventory, &options)?, remarks))
 }
 
 /// What was read; what was noticed meanwhile is remarked.

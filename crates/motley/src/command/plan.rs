@@ -30,8 +30,9 @@ pub(super) fn run(args: &Plan) -> anyhow::Result<()> {
     let new = submitted(args, &inventory, &mut remarks)?;
     let job = submit(&mut workload, &new, at);
     remarks.push("this is what would happen; nothing was done".to_owned());
+    let catalogue = explain::catalogue(&args.course, &inventory, &mut remarks)?;
     let (policy, at) = (&policy, Some(at));
-    let question = explain::Question { policy, job, at, course: &args.course, remarks };
+    let question = explain::Question { policy, job, at, course: &args.course, catalogue, remarks };
     explain::tell(&inventory, &workload, &question)
 }
 

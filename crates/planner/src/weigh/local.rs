@@ -6,9 +6,9 @@
 //! now. That is asked only where the policy weighs `completion`.
 
 use fleet::explanation::Locality;
-use fleet::policy::{Objective, Pick};
+use fleet::policy::{Objective, Pick, Weighting, Weights};
 use fleet::snapshot::Waiting;
-use fleet::{NodeId, Span, Time};
+use fleet::{NodeId, Policy, Span, Time};
 
 use super::{Weigher, effects_on, lengthened};
 use crate::Scratch;
@@ -67,6 +67,18 @@ pub(crate) fn sites(
     }
 }
 
+/// Whether a policy weighs an objective, if only in another regime: what is placed now may change
+/// that, and what waits would then have to be placed as well.
+fn is_weighed(objective: Objective, policy: &Policy) -> bool {
+    let is_in = |weights: &Weights| !weights[objective.position()].is_zero();
+    policy.tiers.iter().any(|tier| match tier {
+        Weighting::Fixed(weights) | Weighting::Limits(weights) => is_in(weights),
+        Weighting::ByUtilisation(rule) => {
+            [&rule.below, &rule.between, &rule.above].map(is_in).contains(&true)
+        }
+    })
+}
+
 /// The end of a task.
 #[derive(Clone, Copy)]
 struct End {
@@ -114,7 +126,8 @@ impl Weigher<'_> {
         expected: &mut Expected<'_>,
         scratch: &mut Scratch,
     ) -> Option<Locality> {
-        let weighs = self.policy.pick == Pick::Weighted && self.weighs(Objective::Completion);
+        let weighs =
+            self.policy.pick == Pick::Weighted && is_weighed(Objective::Completion, self.policy);
         if waiting.job.inputs().is_empty() || waiting.job.work.is_none() || !weighs {
             return None;
         }

@@ -310,6 +310,7 @@ fn parts_of(snapshot: &Snapshot) -> Parts {
         backlog: snapshot.backlog.values().map(|waiting| (**waiting).clone()).collect(),
         runs: snapshot.runs.values().map(|run| (**run).clone()).collect(),
         mix: (*snapshot.mix).clone(),
+        catalogue: (*snapshot.catalogue).clone(),
         memory: snapshot.memory.clone(),
     }
 }

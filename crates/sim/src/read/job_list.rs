@@ -137,6 +137,8 @@ fn job_text(row: &Row<'_>) -> Result<JobText, Wrong> {
         gang: None,
         tasks_per_node: None,
         switches: None,
+        inputs: None,
+        outputs: None,
         alternative: Some(vec![Strict(way)]),
     })
 }

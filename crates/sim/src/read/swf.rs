@@ -166,6 +166,7 @@ impl Log<'_> {
                 rates: BTreeMap::new(),
                 communication: None,
             }],
+            datasets: None,
         };
         Ok(Some((template, Time::ZERO.after(arrival))))
     }

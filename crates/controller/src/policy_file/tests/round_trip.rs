@@ -20,7 +20,7 @@ fn weighting() -> impl Strategy<Value = Weighting> {
             Weighting::ByUtilisation(ByUtilisation { low, high, hysteresis, below, between, above })
         },
     );
-    let limits = proptest::array::uniform7(0..=1000u32)
+    let limits = proptest::array::uniform8(0..=1000u32)
         .prop_map(|limits| limits.map(Milli))
         .prop_filter("some limit is above zero", |limits| limits.iter().any(|one| !one.is_zero()));
     prop_oneof![weights().prop_map(Weighting::Fixed), moving, limits.prop_map(Weighting::Limits)]
