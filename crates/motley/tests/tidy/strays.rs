@@ -3,7 +3,7 @@
 use crate::files::{File, expect_none_in_files};
 use crate::rust::{is_of_word, words_found, words_of};
 
-const TOP_LEVEL: [&str; 14] = [
+const TOP_LEVEL: [&str; 15] = [
     ".ci",
     ".gitignore",
     "ARCHITECTURE.md",
@@ -16,6 +16,7 @@ const TOP_LEVEL: [&str; 14] = [
     "clippy.toml",
     "crates",
     "docs",
+    "fuzz",
     "rustfmt.toml",
     "scenarios",
 ];

@@ -1,0 +1,3 @@
+//! What is fuzzed: one function a reader, in `targets.rs`, which the tests replay as well.
+
+pub mod targets;
