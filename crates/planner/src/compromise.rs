@@ -31,7 +31,8 @@ struct Scored {
 }
 
 impl Weigher<'_> {
-    /// The best choice on every group, and on every node that holds an input, in no order that a decision may depend on.
+    /// The best choice on every group, and on every node that holds an input, in no order that a
+    /// decision may depend on.
     pub(crate) fn all_by_knee(
         &self,
         demand: &Demand,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use fleet::{
-    Action, ClassId, DeviceGrant, Generation, Grant, Job, Node, Order, Outcome, Placement, Refusal,
-    RunId, RunState,
+    Action, ClassId, Communication, DeviceGrant, Generation, Grant, Job, Node, Order, Outcome,
+    Placement, Rate, Refusal, RunId, RunState, Time,
 };
 
 use super::contention::Progress;
@@ -55,10 +55,7 @@ impl World {
             job: Arc::clone(job),
             end,
             progress: way.communication.map(|communication| {
-                let alone = 1e6 / rate.0 as f64;
-                let units = self.rates.work(job).map_or(0.0, |work| work.0 as f64 / 1e6);
-                let (is_of_gang, begins) = (job.gang.is_some(), self.clock.after(staging).0);
-                Progress::new((communication, is_of_gang), (units, alone), begins)
+                self.progress_of(job, communication, (rate, self.clock.after(staging)))
             }),
         };
         let talks = running.progress.is_some();
@@ -79,6 +76,18 @@ impl World {
             self.reckon();
         }
         Ok(())
+    }
+
+    /// How far a run has got that talks, as it begins.
+    fn progress_of(
+        &self,
+        job: &Job,
+        communication: Communication,
+        (rate, begins): (Rate, Time),
+    ) -> Progress {
+        let alone = 1e6 / rate.0 as f64;
+        let units = self.rates.work(job).map_or(0.0, |work| work.0 as f64 / 1e6);
+        Progress::new((communication, job.gang.is_some()), (units, alone), begins.0)
     }
 
     fn stop(&mut self, run: RunId, generation: Generation) -> Result<(), Refusal> {
