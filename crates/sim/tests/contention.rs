@@ -1,5 +1,7 @@
 //! Runs that talk, in the world's own account: what they wait for, and what they take from others.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests are not in a test function")]
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

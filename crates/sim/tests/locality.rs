@@ -1,5 +1,7 @@
 //! Data far away: what it costs to fetch it, to wait for it and to ignore it, in the model world.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests are not in a test function")]
+
 use std::fmt::Write as _;
 
 use controller::policy_file;

@@ -265,8 +265,13 @@ fn datasets(dice: &mut Dice) -> Datasets {
         name: name.into(),
         size: Bytes(dice.pick(&[1800, 360, 3600]) * 1_000_000_000),
     };
-    let inputs = NAMES.into_iter().filter_map(|name| dice.percent(40).then(|| dataset(name, dice)));
-    Datasets { inputs: inputs.collect(), outputs: Vec::new() }
+    let mut inputs = Vec::new();
+    for name in NAMES {
+        if dice.percent(40) {
+            inputs.push(dataset(name, dice));
+        }
+    }
+    Datasets { inputs, outputs: Vec::new() }
 }
 
 /// Some datasets on some of so many nodes, and on one that is not there.

@@ -83,7 +83,7 @@ fn apply(remedy: &Remedy, job: JobId, scene: &Scene) -> Parts {
         let waiting = parts.backlog.iter_mut().find(of_job).expect("the job waits");
         let kept: Vec<_> = waiting.tasks().take(*tasks as usize).collect();
         waiting.again.retain(|task, _| kept.iter().any(|(one, _)| one == task));
-        let left = *tasks - u32::try_from(waiting.again.len()).unwrap();
+        let left = *tasks - u32::try_from(waiting.again.len()).expect("few wait again");
         waiting.fresh.end = waiting.fresh.start + left;
         return parts;
     }

@@ -55,11 +55,11 @@ struct NodeText {
     labels: Option<Table<Raw>>,
     power: Option<Strict<PowerText>>,
     socket: Option<Raw>,
+    network: Option<Raw>,
     links: Option<Vec<Strict<LinkText>>>,
     host_bandwidth: Option<Raw>,
     interface: Option<Raw>,
     switch: Option<Raw>,
-    network: Option<Raw>,
 }
 
 /// `power = { … }`.

@@ -6,9 +6,11 @@ mod any;
 mod datasets;
 #[cfg(test)]
 mod fleets;
+#[cfg(test)]
 mod gangs;
 #[cfg(test)]
 mod jobs;
+#[cfg(test)]
 mod links;
 #[cfg(test)]
 mod openb;
