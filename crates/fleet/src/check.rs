@@ -10,6 +10,7 @@
 //! reason again on every node, for tests and simulations.
 
 mod fault;
+mod inside;
 mod placements;
 mod explanation;
 mod reasons;

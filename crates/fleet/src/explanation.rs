@@ -186,6 +186,8 @@ pub enum Constraint {
     Memory,
     /// The node has the number of such devices.
     Devices,
+    /// One memory domain of the node has all of it, where it must be in one.
+    Domain,
     /// The cores are free, in thousandths.
     FreeCores,
     /// The memory is free, in bytes.
@@ -196,6 +198,8 @@ pub enum Constraint {
     FreeShare,
     /// The device memory is free on enough devices that have the share, in bytes.
     FreeDeviceMemory,
+    /// One memory domain of the node has all of it free, where it must be in one.
+    FreeDomain,
 }
 
 impl Constraint {

@@ -43,6 +43,10 @@ id!(
     DeviceIndex, u16, "#"
 );
 id!(
+    /// A memory domain within its node: its position in [`crate::Topology::domains`].
+    DomainIndex, u16, "d"
+);
+id!(
     /// One task of a job: 0 up to the job's count.
     TaskIndex, u32, ""
 );
@@ -70,6 +74,14 @@ impl NodeId {
 
 impl ClassId {
     /// The position in the list of classes.
+    #[must_use]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+impl DomainIndex {
+    /// The position in the topology's list of domains.
     #[must_use]
     pub fn index(self) -> usize {
         usize::from(self.0)

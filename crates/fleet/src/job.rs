@@ -17,7 +17,7 @@ use crate::dataset::Datasets;
 use crate::device::{Classes, DeviceClass, DeviceKind};
 use crate::id::{ClassId, JobId, Tenant};
 use crate::node::Node;
-use crate::units::{Bytes, Milli, MilliCores, Rate, Span, Time, Work};
+use crate::units::{Bandwidth, Bytes, Milli, MilliCores, Rate, Span, Time, Work};
 
 /// One job, as submitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ pub struct Alternative {
 }
 
 /// What one task needs of one node.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Request {
     /// Cores.
     pub cores: MilliCores,
@@ -80,6 +80,47 @@ pub struct Request {
     pub memory: Bytes,
     /// Devices other than cores, if any.
     pub devices: Option<DeviceRequest>,
+    /// Over how many memory domains of the node it may reach.
+    #[serde(default, skip_serializing_if = "Reach::is_any")]
+    pub reach: Reach,
+    /// What it moves in a second.
+    #[serde(default, skip_serializing_if = "Traffic::is_none")]
+    pub traffic: Traffic,
+}
+
+/// Over how many memory domains of a node one task may reach.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reach {
+    /// Over as many as it takes; the fewer and the nearer the better.
+    #[default]
+    Any,
+    /// One: its cores, its memory and its devices are all of the same domain.
+    Single,
+}
+
+impl Reach {
+    /// Whether it may reach over several.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        *self == Self::Any
+    }
+}
+
+/// What one task moves in a second, as declared; zero where nothing is stated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Traffic {
+    /// From and to the memory of the node.
+    pub memory: Bandwidth,
+}
+
+impl Traffic {
+    /// Whether nothing is stated.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// What one task needs of the devices of one node. All devices given to one task are of one class.
@@ -99,6 +140,14 @@ pub struct DeviceRequest {
     pub compute_units: u32,
     /// A capability that the device must have.
     pub capability: Option<String>,
+}
+
+impl Request {
+    /// Whether it matters to the request what a node is like inside.
+    #[must_use]
+    pub fn looks_inside(&self) -> bool {
+        !self.reach.is_any() || !self.traffic.is_none()
+    }
 }
 
 impl Alternative {

@@ -6,6 +6,7 @@
 //! planner uses it to judge and a body may use it to act. [`crate::check`] does not.
 
 mod connected;
+mod domains;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,12 +15,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::attachment::Attachment;
 use crate::device::{Classes, Power, ShareRule};
-use crate::id::{ClassId, DeviceIndex, NodeId};
+use crate::id::{ClassId, DeviceIndex, DomainIndex, NodeId};
 use crate::job::DeviceRequest;
 use crate::topology::Topology;
 use crate::units::{Bandwidth, Bytes, Milli, MilliCores, Milliwatts};
 
 pub use connected::{DeviceSet, connected_devices};
+pub use domains::{domain_grants, single_choices, within};
 
 /// One machine: everything about it that does not change from turn to turn.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -60,6 +62,18 @@ pub struct Free {
     pub memory: Bytes,
     /// What is free of each device, in the node's order.
     pub devices: Vec<DeviceFree>,
+    /// What is free of each memory domain, in the topology's order; empty where the node has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub domains: Vec<DomainFree>,
+}
+
+/// What nobody holds of a memory domain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct DomainFree {
+    /// Free cores.
+    pub cores: MilliCores,
+    /// Free memory.
+    pub memory: Bytes,
 }
 
 /// What nobody holds of a device.
@@ -80,6 +94,21 @@ pub struct Grant {
     pub memory: Bytes,
     /// Held devices, in ascending order of index, each at most once.
     pub devices: Vec<DeviceGrant>,
+    /// In which memory domains the cores and the memory are, ascending, each at most once; empty
+    /// where the node has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub domains: Vec<DomainGrant>,
+}
+
+/// What one run holds of one memory domain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct DomainGrant {
+    /// Which domain.
+    pub domain: DomainIndex,
+    /// Held cores.
+    pub cores: MilliCores,
+    /// Held memory.
+    pub memory: Bytes,
 }
 
 /// What one run holds of one device.
@@ -105,6 +134,7 @@ impl Node {
             cores: self.cores,
             memory: self.memory,
             devices: self.devices.iter().map(device).collect(),
+            domains: self.topology.as_deref().map_or_else(Vec::new, domains::capacity),
         }
     }
 
@@ -183,6 +213,7 @@ impl Free {
             left.share -= held.share;
             left.memory -= held.memory;
         }
+        domains::take(&mut self.domains, &grant.domains);
     }
 
     /// Gives back what a run held.
@@ -194,9 +225,11 @@ impl Free {
             left.share += held.share;
             left.memory += held.memory;
         }
+        domains::give_back(&mut self.domains, &grant.domains);
     }
 
-    /// Whether `grant` could be taken. One that names a device twice cannot.
+    /// Whether `grant` could be taken. One that names a device or a domain twice cannot, nor one
+    /// that holds more in domains than in all.
     #[must_use]
     pub fn has_room_for(&self, grant: &Grant) -> bool {
         let has_device = |(position, held): (usize, &DeviceGrant)| {
@@ -208,6 +241,7 @@ impl Free {
         grant.cores <= self.cores
             && grant.memory <= self.memory
             && grant.devices.iter().enumerate().all(has_device)
+            && domains::have_room(&self.domains, grant)
     }
 }
 

@@ -26,6 +26,7 @@ use crate::job::{Alternative, Job};
 use crate::node::{Free, Node};
 use crate::policy::Regime;
 use crate::run::{Run, Stage};
+use crate::topology::TopologyFault;
 use crate::units::Time;
 
 pub use amounts::Amounts;
@@ -202,6 +203,9 @@ pub enum SnapshotError {
     /// All nodes together have more than a total can hold.
     #[error("with node {0}, the fleet's cores or memory pass the largest number there is")]
     Total(NodeId),
+    /// What is said of the inside of a node does not fit the node.
+    #[error("node {0} has a topology that is not its own")]
+    NodeTopology(NodeId, #[source] TopologyFault),
     /// A job waits twice.
     #[error("job {0} is given twice")]
     JobTwice(JobId),
@@ -295,6 +299,9 @@ fn node_entry(
     let known = classes.0.len();
     if node.devices.iter().chain([&node.cpu]).any(|class| class.index() >= known) {
         return Err(SnapshotError::NodeClass(node.id));
+    }
+    if let Some(fault) = node.topology.as_deref().and_then(|topology| topology.fault(&node)) {
+        return Err(SnapshotError::NodeTopology(node.id, fault));
     }
     let free = node.capacity(classes);
     Ok(NodeEntry { node: Arc::new(node), up, free })

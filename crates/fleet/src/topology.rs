@@ -1,8 +1,10 @@
-//! What a node is like inside: how its devices are linked to one another.
+//! What a node is like inside: how its devices are linked to one another, and which memory is near.
 //!
 //! Labels cannot say which four of eight devices talk fastest. A [`Topology`]
 //! lists what joins what, and how fast; [`crate::node`] decides by it. A node
 //! of which nothing is known inside has none, and all its devices are alike.
+
+mod domain;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,14 +12,28 @@ use crate::communication::Fabric;
 use crate::id::DeviceIndex;
 use crate::units::Bandwidth;
 
+pub use domain::{DOMAINS_MAX, Domain, FAR, MemoryKind, NEAR, TopologyFault};
+
 /// The inside of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Topology {
     /// What joins two devices directly, each pair at most once, ascending.
+    #[serde(default)]
     pub links: Vec<Link>,
     /// What all devices share that have no direct link to each other: the path through the host,
-    /// such as PCIe and the bridge between processors. Above zero where there are links.
+    /// such as PCIe and the bridge between processors. Above zero where there are links; zero where
+    /// nothing is known of how devices are joined.
+    #[serde(default)]
     pub host: Bandwidth,
+    /// The memory domains, which share out the cores and the memory of the node; none where it is
+    /// not known how they lie.
+    #[serde(default)]
+    pub domains: Vec<Domain>,
+    /// How far the memory of each domain is from the cores of each: a row for each domain whose
+    /// cores look, a column for each whose memory is looked at. As firmware states them (ACPI's
+    /// SLIT): 10 within a domain, 20 where it takes twice as long.
+    #[serde(default)]
+    pub distances: Vec<Vec<u8>>,
 }
 
 /// What joins two devices directly, such as NVLink or xGMI: all lanes of one pair together.
@@ -30,6 +46,12 @@ pub struct Link {
 }
 
 impl Topology {
+    /// Whether it is known how the devices are joined.
+    #[must_use]
+    pub fn is_wired(&self) -> bool {
+        !self.host.is_zero()
+    }
+
     /// These devices of the node, in this order, as members that send each other something.
     #[must_use]
     pub fn fabric(&self, devices: &[DeviceIndex]) -> Fabric {

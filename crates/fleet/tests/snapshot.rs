@@ -76,13 +76,19 @@ fn grant() -> impl Strategy<Value = Grant> {
             cores: MilliCores(cores),
             memory: Bytes(memory),
             devices: indices.into_iter().zip(amounts).map(held).collect(),
+            ..Grant::default()
         }
     })
 }
 
 fn whole_node() -> Free {
     let device = DeviceFree { share: Milli::WHOLE, memory: Bytes(80) };
-    Free { cores: MilliCores(16_000), memory: Bytes(64), devices: vec![device; 3] }
+    Free {
+        cores: MilliCores(16_000),
+        memory: Bytes(64),
+        devices: vec![device; 3],
+        ..Free::default()
+    }
 }
 
 proptest! {

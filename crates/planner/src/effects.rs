@@ -10,13 +10,13 @@ use fleet::explanation::TierInForce;
 use fleet::node::DeviceChoice;
 use fleet::policy::Objective;
 use fleet::snapshot::{Amounts, Mix};
-use fleet::{Alternative, ClassId, Classes, DeviceFree, Free, Grant, Milli, Snapshot};
+use fleet::{Alternative, ClassId, Classes, DeviceFree, DeviceGrant, Free, Grant, Milli, Snapshot};
 
 use crate::communication;
 use crate::feasible::{self, Devices, Standing, Way, Ways};
 use crate::groups::{Group, GroupId, Groups};
 use crate::objective::outlook::Outlook;
-use crate::objective::{Effects, fragmentation, utilisation};
+use crate::objective::{Effects, fragmentation, remote, utilisation};
 use crate::shapes::{ShapeId, Shapes, watts};
 
 /// The most groups of which options are kept, over all shapes; at some 100 bytes each. Past it they
@@ -211,6 +211,12 @@ impl Appraiser {
             share: before.share - taken.share(),
         };
         let mut effects = Effects::default();
+        let mut grant = None;
+        if node.topology.is_some() && request.looks_inside() {
+            let found = way.grant(alternative, node, &group.free);
+            effects.stretch += remote::stretch(node, request, &found);
+            grant = Some(found);
+        }
         if weighs.energy {
             let cores = node.added_core_draw(group.free.cores, request.cores);
             let extra = self.classes.get(way.class).power.extra();
@@ -220,7 +226,10 @@ impl Appraiser {
             effects.stranded = utilisation::stranded(node, after);
         }
         if weighs.fragmentation {
-            taken.apply(&mut self.devices, &node.devices, way.class);
+            match &grant {
+                Some(grant) => take(&mut self.devices, &grant.devices),
+                None => taken.apply(&mut self.devices, &node.devices, way.class),
+            }
             let unusable = self.outlook.unusable(node, after, &self.devices);
             effects.capacity_lost =
                 fragmentation::capacity_lost(before.unusable, unusable, taken.share());
@@ -236,7 +245,7 @@ impl Appraiser {
         if alternative.communication.is_some() {
             let rate = alternative.rate(&self.classes.get(way.class).model);
             let rate = rate.map_or(0.0, |rate| rate.0 as f64 / 1e6);
-            effects.stretch = communication::stretch(alternative, group, way, rate);
+            effects.stretch += communication::stretch(alternative, group, way, rate);
         }
         effects
     }
@@ -275,6 +284,15 @@ impl Appraiser {
             found.accompanied = self.outlook.accompanied(node, free);
         }
         found
+    }
+}
+
+/// Takes what is granted from what is free.
+fn take(free: &mut [DeviceFree], grants: &[DeviceGrant]) {
+    for held in grants {
+        let left = &mut free[held.device.index()];
+        left.share -= held.share;
+        left.memory -= held.memory;
     }
 }
 

@@ -6,11 +6,15 @@
 //! everything are options, and if none does, the one that got furthest speaks
 //! for the node.
 
+mod inside;
+
 use std::cmp::Reverse;
 
 use fleet::explanation::Constraint;
 use fleet::node::{self, DeviceChoice};
-use fleet::{Alternative, ClassId, Classes, DeviceRequest, Free, Grant, Milli, Node, ShareRule};
+use fleet::{
+    Alternative, ClassId, Classes, DeviceRequest, DomainIndex, Free, Grant, Milli, Node, ShareRule,
+};
 
 use crate::groups::Summary;
 
@@ -21,6 +25,8 @@ pub(crate) struct Way {
     pub(crate) class: ClassId,
     /// The devices, where some are asked for.
     pub(crate) devices: Option<DeviceChoice>,
+    /// The memory domain that has all of it, where one must.
+    pub(crate) domain: Option<DomainIndex>,
 }
 
 impl Way {
@@ -28,10 +34,16 @@ impl Way {
     pub(crate) fn grant(self, alternative: &Alternative, node: &Node, free: &Free) -> Grant {
         let request = &alternative.request;
         let devices = match (self.devices, &request.devices) {
-            (Some(choice), Some(wanted)) => choice.grants(node, free, wanted, self.class),
+            (Some(choice), Some(wanted)) => match self.domain {
+                None => choice.grants(node, free, wanted, self.class),
+                Some(domain) => {
+                    choice.grants(node, &node::within(node, free, domain), wanted, self.class)
+                }
+            },
             _ => Vec::new(),
         };
-        Grant { cores: request.cores, memory: request.memory, devices }
+        let domains = node::domain_grants(node, free, request, &devices, self.domain);
+        Grant { cores: request.cores, memory: request.memory, devices, domains }
     }
 }
 
@@ -51,7 +63,7 @@ impl Ways {
     }
 
     fn extend(&mut self, class: ClassId) {
-        let way = |devices| Way { class, devices: Some(devices) };
+        let way = |devices| Way { class, devices: Some(devices), domain: None };
         self.found.extend(self.choices.drain(..).map(way));
     }
 }
@@ -93,8 +105,9 @@ pub(crate) fn judge(
     }
     let Some(request) = &alternative.request.devices else {
         let misfit = cores_misfit(alternative, node, free, classes);
-        let way = Way { class: node.cpu, devices: None };
-        ways.found.extend(misfit.is_none().then_some(way));
+        if misfit.is_none() {
+            take(alternative, node.cpu, (node, free), classes, devices, ways);
+        }
         return misfit;
     };
     let mut misfits = Vec::new();
@@ -103,11 +116,13 @@ pub(crate) fn judge(
             .or_else(|| rate_misfit(alternative, class, classes))
             .or_else(|| size_misfit(alternative, node))
             .or_else(|| count_misfit(request, class, node))
+            .or_else(|| inside::domain_misfit(alternative, class, node))
             .or_else(|| free_misfit(alternative, free))
-            .or_else(|| device_misfit(request, class, node, free));
+            .or_else(|| device_misfit(request, class, node, free))
+            .or_else(|| inside::free_domain_misfit(alternative, class, (node, free)));
         match misfit {
             Some(misfit) => misfits.push((class, misfit)),
-            None => choose(alternative, class, (node, free), classes, devices, ways),
+            None => take(alternative, class, (node, free), classes, devices, ways),
         }
     }
     if !ways.found.is_empty() {
@@ -130,10 +145,29 @@ pub(crate) fn ways_by_summary(
     ways: &mut Ways,
 ) {
     match &alternative.request.devices {
-        None => ways.found.push(Way { class: node.cpu, devices: None }),
+        None => ways.found.push(Way { class: node.cpu, devices: None, domain: None }),
         Some(_) => {
             choose(alternative, node.devices[0], (node, free), classes, devices, ways);
         }
+    }
+}
+
+/// Adds the ways in which an alternative can be taken that meets every constraint.
+fn take(
+    alternative: &Alternative,
+    class: ClassId,
+    (node, free): (&Node, &Free),
+    classes: &Classes,
+    devices: Devices,
+    ways: &mut Ways,
+) {
+    if inside::must_be_in_one(&alternative.request, node) {
+        inside::choose(alternative, class, (node, free), classes, devices, ways);
+        return;
+    }
+    match &alternative.request.devices {
+        None => ways.found.push(Way { class, devices: None, domain: None }),
+        Some(_) => choose(alternative, class, (node, free), classes, devices, ways),
     }
 }
 
@@ -145,25 +179,33 @@ fn choose(
     devices: Devices,
     ways: &mut Ways,
 ) {
+    list(alternative, class, (node, free), classes, devices, &mut ways.choices);
+    assert!(!ways.choices.is_empty(), "every device constraint of the class is met");
+    ways.extend(class);
+}
+
+/// Adds the choices of devices of a class: those that go together best where they talk.
+fn list(
+    alternative: &Alternative,
+    class: ClassId,
+    (node, free): (&Node, &Free),
+    classes: &Classes,
+    devices: Devices,
+    choices: &mut Vec<DeviceChoice>,
+) {
     let Some(request) = &alternative.request.devices else { return };
     let connected = alternative
         .communication
         .and_then(|what| node::connected_devices((node, free), request, class, &what));
-    if let Some(set) = connected {
-        ways.choices.push(DeviceChoice::These(set));
-        ways.extend(class);
-        return;
-    }
-    match devices {
-        Devices::ByRule => {
-            ways.choices.extend(node::choose_devices(node, free, classes, request, class));
+    match (connected, devices) {
+        (Some(set), _) => choices.push(DeviceChoice::These(set)),
+        (None, Devices::ByRule) => {
+            choices.extend(node::choose_devices(node, free, classes, request, class));
         }
-        Devices::Every => {
-            node::device_choices(node, free, classes, request, class, &mut ways.choices);
+        (None, Devices::Every) => {
+            node::device_choices(node, free, classes, request, class, choices);
         }
     }
-    assert!(!ways.choices.is_empty(), "every device constraint of the class is met");
-    ways.extend(class);
 }
 
 fn cores_misfit(
@@ -174,7 +216,9 @@ fn cores_misfit(
 ) -> Option<Misfit> {
     rate_misfit(alternative, node.cpu, classes)
         .or_else(|| size_misfit(alternative, node))
+        .or_else(|| inside::domain_misfit(alternative, node.cpu, node))
         .or_else(|| free_misfit(alternative, free))
+        .or_else(|| inside::free_domain_misfit(alternative, node.cpu, (node, free)))
 }
 
 /// What is known about an alternative on a make whatever is free there.
@@ -200,6 +244,7 @@ pub(crate) fn stand(
     match judge(alternative, node, true, &empty, classes, by_rule, ways) {
         Some(misfit) => Standing::Never(misfit),
         None => match &alternative.request.devices {
+            _ if inside::must_look(&alternative.request, node) => Standing::ByLook,
             None => Standing::BySummary,
             Some(request) if is_uniform && request.memory.is_zero() => Standing::BySummary,
             Some(_) => Standing::ByLook,

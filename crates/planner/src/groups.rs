@@ -394,6 +394,7 @@ impl Groups {
 fn copy(to: &mut Free, from: &Free) {
     (to.cores, to.memory) = (from.cores, from.memory);
     to.devices.clone_from(&from.devices);
+    to.domains.clone_from(&from.domains);
 }
 
 fn hash(make: MakeId, up: bool, free: &Free) -> u64 {
@@ -404,6 +405,10 @@ fn hash(make: MakeId, up: bool, free: &Free) -> u64 {
     hasher.write_u64(free.memory.0);
     for left in &free.devices {
         hasher.write_u32(left.share.0);
+        hasher.write_u64(left.memory.0);
+    }
+    for left in &free.domains {
+        hasher.write_u64(left.cores.0);
         hasher.write_u64(left.memory.0);
     }
     hasher.finish()

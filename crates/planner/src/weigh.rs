@@ -25,7 +25,7 @@ use crate::dice::Dice;
 use crate::effects::Choosable;
 use crate::feasible::{self, Devices, Way, Ways};
 use crate::groups::{Group, GroupId, Groups};
-use crate::objective::{Choice, Effects, utilisation};
+use crate::objective::{Choice, Effects, remote, utilisation};
 use crate::ranking::{Key, Ranking, Weight};
 use crate::score::{self, Parts, Tiers};
 use crate::shapes::{JobShape, ShapeId};
@@ -475,7 +475,7 @@ fn by_list(
 ) -> Weighed {
     let Scratch { groups, shapes, .. } = scratch;
     for (alternative, one) in (0..=u16::MAX).zip(shape.iter()) {
-        let mut best: Option<((u32, NodeId), ClassId, Grant)> = None;
+        let mut best: Option<((u32, NodeId), ClassId, (Grant, f64))> = None;
         let asked = shapes.alternative(*one);
         for id in shapes.with_room(&[*one]) {
             let group = groups.get(id);
@@ -483,15 +483,18 @@ fn by_list(
             let grant = way.grant(asked, &group.node, &group.free);
             let rank = rank(group, &grant);
             if best.as_ref().is_none_or(|(least, ..)| rank < *least) {
-                best = Some((rank, way.class, grant));
+                let stretch = remote::stretch(&group.node, &asked.request, &grant);
+                best = Some((rank, way.class, (grant, stretch)));
             }
         }
-        if let Some(((_, node), class, grant)) = best {
+        if let Some(((_, node), class, (grant, stretch))) = best {
             let tiers = Tiers::default();
             let weight = Weight { tiers, alternative, node, class, option: 0 };
             let pace = demand.pace(usize::from(alternative), class);
             let parts = [Micro::ONE; Objective::COUNT];
-            let best = Some(candidate(weight, parts, grant, pace));
+            let effects = Effects { stretch, ..Effects::default() };
+            let duration = pace.duration.map(|span| lengthened(span, &effects));
+            let best = Some(Candidate { duration, ..candidate(weight, parts, grant, pace) });
             return Weighed { best, nodes: shapes.roomy(*one), ..Weighed::default() };
         }
     }

@@ -39,6 +39,9 @@ pub struct Truth {
     /// How strongly runs hold each other up on links that they share, and wait for what they send
     /// each other: one is as the bandwidths say, zero is not at all.
     pub contention: Milli,
+    /// How strongly memory that is not near slows a task that moves data, against what the model of
+    /// the world says.
+    pub remote_memory: Milli,
 }
 
 impl Default for Truth {
@@ -48,6 +51,7 @@ impl Default for Truth {
             rates: BTreeMap::new(),
             work: BTreeMap::new(),
             contention: Milli::WHOLE,
+            remote_memory: Milli::WHOLE,
         }
     }
 }

@@ -10,6 +10,7 @@
 mod contention;
 mod log;
 mod events;
+mod inside;
 mod makes;
 mod memory;
 mod mirror;
@@ -31,6 +32,7 @@ pub use truth::TrueRates;
 
 use crate::workload::{Inventory, Outage, OutageKind};
 use contention::Progress;
+use inside::Inside;
 use memory::Memory;
 use mirror::Mirror;
 use store::Store;
@@ -60,6 +62,7 @@ pub struct Station {
     /// The node.
     pub node: Arc<Node>,
     free: Free,
+    inside: Inside,
     outages: u32,
     was_told_lost: bool,
     runs: BTreeSet<RunId>,
@@ -228,6 +231,7 @@ fn station(node: &Node, inventory: &Inventory) -> Station {
     Station {
         node: Arc::new(node.clone()),
         free: node.capacity(&inventory.classes),
+        inside: Inside::of(node),
         outages: 0,
         was_told_lost: false,
         runs: BTreeSet::new(),

@@ -275,7 +275,7 @@ fn random_topology(dice: &mut Dice) -> Topology {
     let giga = |dice: &mut Dice| Bandwidth(1_000_000_000 * dice.amount(1, 50));
     let link = |other| Link { ends: (DeviceIndex(0), DeviceIndex(other)), bandwidth: giga(dice) };
     let links = (1..3).map(link).collect();
-    Topology { links, host: giga(dice) }
+    Topology { links, host: giga(dice), ..Topology::default() }
 }
 
 /// Under one of two switches.
@@ -344,7 +344,7 @@ fn random_workload(dice: &mut Dice) -> Workload {
         })
         .collect();
     jobs.sort_by_key(|job| (job.arrival, job.id));
-    let truth = Truth { rate_error: Milli(300), rates: BTreeMap::new(), ..Truth::default() };
+    let truth = Truth { rate_error: Milli(300), ..Truth::default() };
     Workload { jobs: jobs.into_iter().map(Arc::new).collect(), truth, outages: Vec::new() }
 }
 
@@ -378,6 +378,7 @@ fn random_way(dice: &mut Dice) -> Alternative {
         cores: MilliCores(500 * dice.amount(1, 8)),
         memory: Bytes(GIB * dice.amount(1, 8)),
         devices,
+        ..Request::default()
     };
     let communication = dice.one_in(3).then(|| Communication {
         pattern: *dice.pick(&Pattern::ALL),

@@ -246,6 +246,7 @@ fn start(job: &Job, attempt: u32, node: u32, generation: u64) -> Order {
             cores: MilliCores(1000),
             memory: Bytes(1 << 30),
             devices: devices.collect(),
+            ..Grant::default()
         },
         rate: Rate(1_000_000),
         duration: None,

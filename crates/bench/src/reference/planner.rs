@@ -198,7 +198,12 @@ impl Planner {
             alternative: number,
             node: site.node.id,
             class,
-            grant: Grant { cores: request.cores, memory: request.memory, devices },
+            grant: Grant {
+                cores: request.cores,
+                memory: request.memory,
+                devices,
+                ..Grant::default()
+            },
             rate,
             duration: job.work.and_then(|work| work.duration(rate)),
         }

@@ -98,7 +98,8 @@ pub(crate) mod tests {
             compute_units: 0,
             capability: None,
         });
-        let request = Request { cores: MilliCores(cores), memory: Bytes(1), devices };
+        let request =
+            Request { cores: MilliCores(cores), memory: Bytes(1), devices, ..Request::default() };
         Alternative {
             request,
             labels: BTreeMap::new(),
@@ -145,6 +146,7 @@ pub(crate) mod tests {
             cores: MilliCores(free),
             memory: Bytes(1 << 30),
             devices: shares.iter().map(device).collect(),
+            ..Free::default()
         };
         let entry = NodeEntry { node: Arc::new(node), up: true, free };
         Site::new(&entry, &classes(), 0, 1)

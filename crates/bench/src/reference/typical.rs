@@ -96,6 +96,7 @@ impl TypicalPod {
             cores: MilliCores(self.cores),
             memory: Bytes::ZERO,
             devices: (self.count > 0).then_some(devices),
+            ..Request::default()
         };
         let shape = Alternative {
             request,

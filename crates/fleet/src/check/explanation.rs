@@ -162,7 +162,9 @@ fn is_amount(constraint: Constraint) -> bool {
         | Constraint::Model
         | Constraint::Capability
         | Constraint::Sharing
-        | Constraint::Rate => false,
+        | Constraint::Rate
+        | Constraint::Domain
+        | Constraint::FreeDomain => false,
         Constraint::DeviceMemory
         | Constraint::ComputeUnits
         | Constraint::Cores

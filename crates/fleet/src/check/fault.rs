@@ -6,7 +6,9 @@ use thiserror::Error;
 
 use crate::device::DeviceKind;
 use crate::explanation::{Constraint, FellOut};
-use crate::id::{Attempt, ClassId, DeviceIndex, JobId, NodeId, RunId, Serial, TaskIndex};
+use crate::id::{
+    Attempt, ClassId, DeviceIndex, DomainIndex, JobId, NodeId, RunId, Serial, TaskIndex,
+};
 use crate::plan::StopCause;
 use crate::run::Stage;
 use crate::units::{Bytes, Micro, Milli, Rate, Span, Time};
@@ -102,6 +104,15 @@ pub enum Fault {
     /// A part of a device that is only given whole.
     #[error("run {run} is granted {share} of device {device} of node {node}, which is exclusive")]
     ShareOfExclusive { run: RunId, node: NodeId, device: DeviceIndex, share: Milli },
+    /// The node has no such memory domain.
+    #[error("run {run} is granted a part of domain {domain}, which node {node} does not have")]
+    DomainUnknown { run: RunId, node: NodeId, domain: DomainIndex },
+    /// The memory domains of a grant are not ascending, or one is there twice.
+    #[error("run {run} is granted domain {domain} of node {node} twice or out of order")]
+    DomainOutOfOrder { run: RunId, node: NodeId, domain: DomainIndex },
+    /// What must be in one memory domain is not.
+    #[error("run {run} asks to be in one memory domain, and on node {node} it is not")]
+    DomainsSeveral { run: RunId, node: NodeId },
     /// More is granted than is left by the runs of the snapshot and the placements before.
     #[error("run {run} is granted {asked} {part} of node {node}, which has {left} left")]
     Over { run: RunId, node: NodeId, part: Part, asked: u64, left: u64 },
@@ -283,6 +294,10 @@ pub enum Part {
     Share(DeviceIndex),
     /// The memory of a device, in bytes.
     DeviceMemory(DeviceIndex),
+    /// The cores of all memory domains together, or of one, in thousandths.
+    DomainCores(Option<DomainIndex>),
+    /// The memory of all memory domains together, or of one, in bytes.
+    DomainMemory(Option<DomainIndex>),
 }
 
 impl fmt::Display for Part {
@@ -293,6 +308,10 @@ impl fmt::Display for Part {
             Self::Devices => out.write_str("devices"),
             Self::Share(device) => write!(out, "thousandths of device {device}"),
             Self::DeviceMemory(device) => write!(out, "bytes of the memory of device {device}"),
+            Self::DomainCores(None) => out.write_str("thousandths of a core in domains"),
+            Self::DomainCores(Some(one)) => write!(out, "thousandths of a core of domain {one}"),
+            Self::DomainMemory(None) => out.write_str("bytes of memory in domains"),
+            Self::DomainMemory(Some(one)) => write!(out, "bytes of the memory of domain {one}"),
         }
     }
 }

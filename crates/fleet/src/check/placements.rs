@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Fault, Part};
+use super::{Fault, Part, inside};
 use crate::device::{DeviceClass, ShareRule};
 use crate::id::{Attempt, JobId, NodeId, TaskIndex};
 use crate::job::{Alternative, DeviceRequest, Job};
@@ -102,6 +102,7 @@ fn take(placement: &Placement, left: &mut Free, faults: &mut Vec<Fault>) {
         amount(Part::DeviceMemory(held.device), held.memory.0, left.memory.0);
         left.memory = left.memory.saturating_sub(held.memory);
     }
+    inside::take(placement, left, faults);
 }
 
 /// Whether the chosen alternative may run on the node and is granted what it asks.
@@ -125,6 +126,7 @@ fn check_choice(
         }
     }
     check_grant(placement, chosen, faults);
+    inside::check(placement, (&chosen.request, node), faults);
     let Some(model) = snapshot.classes.0.get(class.index()) else {
         faults.push(Fault::ClassUnknown { run, class });
         return;

@@ -8,9 +8,9 @@ mod gang;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Fault;
 use super::locality::{self, Prospect};
 use super::placements::{declared_rate, time_for};
+use super::{Fault, inside};
 use crate::device::{DeviceClass, ShareRule};
 use crate::explanation::{Constraint, FellOut, Patience, Reason, Tally};
 use crate::id::{ClassId, NodeId};
@@ -78,6 +78,7 @@ fn left_after(snapshot: &Snapshot, placements: &[Placement]) -> Vec<Free> {
                 left.memory = left.memory.saturating_sub(held.memory);
             }
         }
+        inside::leave(left, grant);
     }
     left
 }
@@ -227,12 +228,14 @@ fn walk_amounts(alternative: &Alternative, class: ClassId, place: &Place<'_>) ->
     if let Some(devices) = &request.devices {
         enough(Constraint::Devices, devices.count.into(), of_class.len() as u64)?;
     }
+    met(Constraint::Domain, inside::one_could(request, class, node))?;
     enough(Constraint::FreeCores, request.cores.0, free.cores.0)?;
     enough(Constraint::FreeMemory, request.memory.0, free.memory.0)?;
     match &request.devices {
-        Some(devices) => walk_free_devices(devices, &of_class),
-        None => Ok(()),
+        Some(devices) => walk_free_devices(devices, &of_class)?,
+        None => {}
     }
+    met(Constraint::FreeDomain, inside::one_can(request, class, (node, free)))
 }
 
 fn walk_free_devices(request: &DeviceRequest, of_class: &[DeviceFree]) -> Result<(), Unmet> {

@@ -2,6 +2,7 @@
 //! named.
 
 mod plan;
+mod inside;
 mod stops;
 mod explanation;
 mod reasons;

@@ -7,7 +7,7 @@ use super::{SketchError, WordFault};
 use crate::communication::{Communication, Pattern};
 use crate::device::{Classes, DeviceKind};
 use crate::id::{Attempt, ClassId, DeviceIndex, RunId, TaskIndex};
-use crate::job::{Alternative, DeviceRequest, Job, Request};
+use crate::job::{Alternative, DeviceRequest, Job, Reach, Request, Traffic};
 use crate::node::{DeviceGrant, Grant, Node};
 use crate::parse::ParseError;
 use crate::plan::Placement;
@@ -30,7 +30,9 @@ pub(super) fn alternative(
         let rate = rate.parse().map_err(|source: ParseError| line.fault(rate, source.into()))?;
         rates.insert(model.to_owned(), rate);
     }
-    let request = Request { cores: cores.unwrap_or_default(), memory, devices };
+    let cores = cores.unwrap_or_default();
+    let (reach, traffic) = (reach(line)?, traffic(line)?);
+    let request = Request { cores, memory, devices, reach, traffic };
     let communication = communication(line)?;
     Ok(Alternative { request, labels: labels(line)?, rates, communication })
 }
@@ -50,6 +52,21 @@ fn communication(line: &mut Line<'_>) -> Result<Option<Communication>, SketchErr
 pub(super) fn labels(line: &mut Line<'_>) -> Result<BTreeMap<String, String>, SketchError> {
     let own = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
     Ok(line.prefixed("label")?.into_iter().map(own).collect())
+}
+
+fn reach(line: &mut Line<'_>) -> Result<Reach, SketchError> {
+    match line.value("numa")? {
+        None => Ok(Reach::Any),
+        Some("single") => Ok(Reach::Single),
+        Some(word) => {
+            let fault = WordFault::Malformed { what: "a reach", example: "numa=single" };
+            Err(line.fault(word, fault))
+        }
+    }
+}
+
+fn traffic(line: &mut Line<'_>) -> Result<Traffic, SketchError> {
+    Ok(Traffic { memory: line.quantity("membw")?.unwrap_or_default() })
 }
 
 fn devices(line: &mut Line<'_>, classes: &Classes) -> Result<Option<DeviceRequest>, SketchError> {
@@ -119,7 +136,7 @@ pub(super) fn run_name<'a>(
     split().ok_or_else(|| line.fault(word, fault))
 }
 
-/// Takes `alt=` and `dev=`, and places a run of the job on the node with what that asks.
+/// Takes `alt=`, `dev=` and `in=`, and places a run of the job on the node with what that asks.
 pub(super) fn placement(
     line: &mut Line<'_>,
     classes: &Classes,
@@ -142,12 +159,13 @@ pub(super) fn placement(
         .rate(model)
         .ok_or_else(|| line.fault(&node.name, WordFault::WithoutRate { model: model.clone() }))?;
     let Request { cores, memory, .. } = alternative.request;
+    let domains = super::inside::granted(line, (cores, memory), &devices, node)?;
     Ok(Placement {
         run: RunId { job: job.id, task, attempt },
         alternative: index,
         node: node.id,
         class,
-        grant: Grant { cores, memory, devices },
+        grant: Grant { cores, memory, devices, domains },
         rate,
         duration: job.work.and_then(|work| work.duration(rate)),
     })

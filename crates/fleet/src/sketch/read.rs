@@ -9,7 +9,7 @@ use super::alternative::{alternative, known_model, labels, placement as place, r
 use super::datasets;
 use super::line::Line;
 use super::wiring::{attachment, gang, topology};
-use super::{SketchError, WordFault};
+use super::{SketchError, WordFault, inside};
 use crate::device::{DeviceClass, DeviceKind, Power, ShareRule};
 use crate::id::{Attempt, ClassId, Generation, JobId, NodeId, TaskIndex, Tenant};
 use crate::job::{Alternative, Job};
@@ -62,6 +62,8 @@ struct Sketch {
     jobs: Vec<Sketched>,
     names: BTreeMap<String, usize>,
     mix: BTreeMap<Alternative, u64>,
+    /// Where the nodes of the last line of nodes begin, if only lines about their inside follow it.
+    open_nodes: Option<usize>,
     /// Whether the line before was a job or an `or`.
     job_open: bool,
 }
@@ -78,9 +80,15 @@ struct Sketched {
 impl Sketch {
     fn read(&mut self, mut line: Line<'_>) -> Result<(), SketchError> {
         let job_open = std::mem::replace(&mut self.job_open, matches!(line.item(), "job" | "or"));
+        let open_nodes = self.open_nodes.take();
         match line.item() {
             "class" => self.class(&mut line)?,
             "node" => self.node(&mut line)?,
+            "domain" | "distances" => {
+                self.open_nodes = open_nodes;
+                let start = open_nodes.unwrap_or(self.parts.nodes.len());
+                inside::read(&mut line, &mut self.parts.nodes[start..])?;
+            }
             "job" => self.job(&mut line)?,
             "or" if job_open => self.or(&mut line)?,
             "or" => return Err(line.fault("or", WordFault::WithoutJob)),
@@ -154,6 +162,7 @@ impl Sketch {
             Some(times) => (0..times).map(|index| format!("{name}-{index}")).collect(),
             None => vec![name.to_owned()],
         };
+        self.open_nodes = Some(self.parts.nodes.len());
         for name in names {
             let id = NodeId(u32::try_from(self.parts.nodes.len()).expect("fewer than 2^32 nodes"));
             if self.nodes.insert(name.clone(), id).is_some() {

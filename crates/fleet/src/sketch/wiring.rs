@@ -71,5 +71,5 @@ pub(super) fn topology(line: &mut Line<'_>) -> Result<Option<Arc<Topology>>, Ske
         links.push(Link { ends, bandwidth });
     }
     links.sort_unstable();
-    Ok(Some(Arc::new(Topology { links, host })))
+    Ok(Some(Arc::new(Topology { links, host, ..Topology::default() })))
 }

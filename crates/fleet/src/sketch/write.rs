@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::explanation::{Constraint, Explanation, FellOut, Reason, Score, Tally};
 use crate::id::{ClassId, JobId, RunId};
-use crate::node::DeviceGrant;
+use crate::node::{DeviceGrant, DomainGrant, Grant};
 use crate::plan::{Placement, Plan, StopCause};
 use crate::snapshot::Snapshot;
 use crate::units::{Bytes, Micro, Milli, MilliCores, Span, Time};
@@ -12,7 +12,8 @@ use crate::units::{Bytes, Micro, Milli, MilliCores, Span, Time};
 /// A plan, one line a start, stop or wake: `start train/1.0 n-0 alt=0 a100 cores=1 dev=0:0.5
 /// for=50s`.
 ///
-/// A device is written `index:share:memory`, without what is whole or nothing. A job that has no
+/// A device is written `index:share:memory`, without what is whole or nothing; memory domains
+/// `in=0`, or `in=0:cores:memory,1:cores:memory` where it takes several. A job that has no
 /// tasks waiting is written by its id.
 #[must_use]
 pub fn plan_text(snapshot: &Snapshot, plan: &Plan) -> String {
@@ -82,6 +83,9 @@ fn start_text(snapshot: &Snapshot, placement: &Placement) -> String {
         let devices: Vec<_> = grant.devices.iter().map(device_text).collect();
         append(&mut text, format_args!(" dev={}", devices.join(",")));
     }
+    if !grant.domains.is_empty() {
+        append(&mut text, format_args!(" in={}", domains_text(grant)));
+    }
     if let Some(duration) = duration {
         append(&mut text, format_args!(" for={duration}"));
     }
@@ -95,6 +99,15 @@ fn device_text(held: &DeviceGrant) -> String {
         (false, true) => format!("{index}:{}", held.share),
         (_, false) => format!("{index}:{}:{}", held.share, held.memory),
     }
+}
+
+/// The one domain that has all of it, or each as `index:cores:memory`.
+fn domains_text(grant: &Grant) -> String {
+    if let [one] = &grant.domains[..] {
+        return one.domain.0.to_string();
+    }
+    let part = |held: &DomainGrant| format!("{}:{}:{}", held.domain.0, held.cores, held.memory);
+    grant.domains.iter().map(part).collect::<Vec<_>>().join(",")
 }
 
 fn reason_text(snapshot: &Snapshot, reason: &Reason) -> String {
@@ -146,11 +159,13 @@ fn fell_out_text(fell_out: &FellOut) -> String {
         Constraint::Cores => ("cores", cores()),
         Constraint::Memory => ("memory", bytes()),
         Constraint::Devices => ("devices", count()),
+        Constraint::Domain => ("domain", String::new()),
         Constraint::FreeCores => ("free-cores", cores()),
         Constraint::FreeMemory => ("free-memory", bytes()),
         Constraint::FreeDevices => ("free-devices", count()),
         Constraint::FreeShare => ("free-share", cores()),
         Constraint::FreeDeviceMemory => ("free-device-memory", bytes()),
+        Constraint::FreeDomain => ("free-domain", String::new()),
     };
     format!("{nodes} {name}{amount}")
 }

@@ -71,11 +71,13 @@ fn lacking(constraint: Constraint) -> String {
         Constraint::Cores => "cores".to_owned(),
         Constraint::Memory => "memory".to_owned(),
         Constraint::Devices => "number of devices".to_owned(),
+        Constraint::Domain => "size of a memory domain".to_owned(),
         Constraint::FreeCores => "free cores".to_owned(),
         Constraint::FreeMemory => "free memory".to_owned(),
         Constraint::FreeDevices => "free devices".to_owned(),
         Constraint::FreeShare => "free share of a device".to_owned(),
         Constraint::FreeDeviceMemory => "free device memory".to_owned(),
+        Constraint::FreeDomain => "free room in one memory domain".to_owned(),
     }
 }
 
@@ -152,6 +154,7 @@ pub(super) fn unmet(alternative: &Alternative, group: &FellOut) -> String {
         Constraint::Cores => format!("cores {} of {} asked", thousandths(best), thousandths(asked)),
         Constraint::Memory => format!("memory {} of {} asked", Bytes(best), Bytes(asked)),
         Constraint::Devices => format!("{kind}s {best} of {asked} asked"),
+        Constraint::Domain => "no memory domain is large enough for all of it".to_owned(),
         Constraint::FreeCores => {
             format!("free cores {} of {} asked", thousandths(best), thousandths(asked))
         }
@@ -167,6 +170,7 @@ pub(super) fn unmet(alternative: &Alternative, group: &FellOut) -> String {
         Constraint::FreeDeviceMemory => {
             format!("free {kind} memory {} of {} asked", Bytes(best), Bytes(asked))
         }
+        Constraint::FreeDomain => "no memory domain has all of it free".to_owned(),
     }
 }
 

@@ -46,7 +46,7 @@ fn gpus(count: u32, models: &[&str]) -> Alternative {
 
 fn alternative(cores: u64, devices: Option<DeviceRequest>) -> Alternative {
     Alternative {
-        request: Request { cores: MilliCores(cores * 1000), memory: Bytes::ZERO, devices },
+        request: Request { cores: MilliCores(cores * 1000), devices, ..Request::default() },
         labels: BTreeMap::from([("zone".to_owned(), "a".to_owned())]),
         rates: BTreeMap::new(),
         communication: None,
@@ -126,6 +126,8 @@ fn every_constraint_has_words() {
         (one(Constraint::FreeDevices, 2, 0), "free GPUs 0 of 2 asked"),
         (one(Constraint::FreeShare, 500, 200), "free share of one GPU 0.2 of 0.5 asked"),
         (one(Constraint::FreeDeviceMemory, 8 * gib, gib), "free GPU memory 1Gi of 8Gi asked"),
+        (one(Constraint::Domain, 1, 0), "no memory domain is large enough for all of it"),
+        (one(Constraint::FreeDomain, 1, 0), "no memory domain has all of it free"),
     ];
     for (told, expected) in cases {
         assert_eq!(told, expected);

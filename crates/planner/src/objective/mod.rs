@@ -14,6 +14,7 @@ pub mod energy;
 pub mod deadline;
 pub mod locality;
 pub mod outlook;
+pub mod remote;
 
 use fleet::Micro;
 use fleet::policy::{Objective, Scale};

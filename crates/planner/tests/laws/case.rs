@@ -15,12 +15,13 @@ use fleet::{
     Alternative, Attachment, Attempt, Bandwidth, Bytes, Catalogue, ClassId, Classes, Communication,
     Dataset, Datasets, DeviceClass, DeviceGrant, DeviceIndex, DeviceKind, DeviceRequest, Free,
     Gang, Generation, Grant, Holding, Job, JobId, Link, Micro, Milli, MilliCores, Millijoules,
-    Milliwatts, Node, NodeId, Pattern, Placement, Policy, Rate, Request, Run, RunId, Serial, Span,
-    Stage, TaskIndex, Tenant, Time, Topology, Uplink, Work,
+    Milliwatts, Node, NodeId, Pattern, Placement, Policy, Rate, Reach, Request, Run, RunId, Serial,
+    Span, Stage, TaskIndex, Tenant, Time, Topology, Uplink, Work,
 };
 use planner::Effort;
 
 use crate::dice::Dice;
+use crate::inside;
 
 /// What a law is tried on.
 #[derive(Clone, Debug)]
@@ -104,7 +105,7 @@ fn make(dice: &mut Dice) -> Node {
     let kinds = 1 + dice.below(2);
     let kinds: Vec<_> =
         (0..kinds).map(|_| ClassId(2 + dice.pick(&[1_u16, 0, 2, 1, 0, 2, 3, 4]))).collect();
-    Node {
+    let node = Node {
         id: NodeId(0),
         name: String::new(),
         cpu: ClassId(dice.pick(&[0, 0, 1])),
@@ -118,13 +119,19 @@ fn make(dice: &mut Dice) -> Node {
         },
         socket: MilliCores(dice.pick(&[0, 4000, 6000])),
         network: Bandwidth(dice.pick(&[0, 4, 1, 2]) * 1_800_000_000),
-        topology: dice.percent(40).then(|| Arc::new(topology(dice))),
+        topology: dice.percent(40).then(|| Arc::new(wiring(dice))),
         attachment: dice.percent(40).then(|| Arc::new(attachment(dice))),
+    };
+    if dice.percent(50) {
+        return node;
     }
+    let Topology { links, host, .. } = node.topology.as_deref().cloned().unwrap_or_default();
+    let topology = Topology { links, host, ..inside::topology(&node, dice) };
+    Node { topology: Some(Arc::new(topology)), ..node }
 }
 
 /// Links between some of the first devices; the node may have fewer.
-fn topology(dice: &mut Dice) -> Topology {
+fn wiring(dice: &mut Dice) -> Topology {
     let mut links = Vec::new();
     for ends in [(0, 1), (0, 2), (1, 3), (2, 3)] {
         if dice.percent(60) {
@@ -132,7 +139,7 @@ fn topology(dice: &mut Dice) -> Topology {
             links.push(Link { ends, bandwidth: Bandwidth(dice.pick(&[25, 50]) * 1_000_000_000) });
         }
     }
-    Topology { links, host: Bandwidth(12_000_000_000) }
+    Topology { links, host: Bandwidth(12_000_000_000), ..Topology::default() }
 }
 
 /// Under one of two switches, which may be under a third.
@@ -181,6 +188,8 @@ fn shape(dice: &mut Dice) -> Alternative {
         cores: MilliCores(dice.pick(&[1000, 2000, 500, 500, 1000, 4000, 0])),
         memory: Bytes(dice.pick(&[0, 4, 4, 1, 16, 40]) * GIB),
         devices,
+        reach: dice.pick(&[Reach::Any, Reach::Any, Reach::Single]),
+        traffic: inside::traffic(dice),
     };
     let communication = dice.percent(25).then(|| Communication {
         pattern: dice.pick(&Pattern::ALL),
@@ -330,7 +339,9 @@ impl Draw<'_> {
         let found = order.into_iter().find_map(|position| {
             let devices = some_devices(alternative, &self.nodes[position], &self.free[position])?;
             let request = &alternative.request;
-            let grant = Grant { cores: request.cores, memory: request.memory, devices };
+            let node = &self.nodes[position];
+            let domains = inside::some_domains(alternative, node, &self.free[position])?;
+            let grant = Grant { cores: request.cores, memory: request.memory, devices, domains };
             self.free[position].has_room_for(&grant).then_some((position, grant))
         });
         let Some((position, grant)) = found else { return false };

@@ -50,7 +50,7 @@ fn standing(costs: &[f64], front: &[&Vec<f64>]) -> (bool, f64) {
 fn the_knee_is_never_dominated_and_lies_farthest_before_the_plane() {
     let (mut knees, mut compared) = (0, 0);
     for seed in 0..4000 {
-        let (snapshot, policy) = tiny::case(&mut Dice::of_seed(seed));
+        let (snapshot, policy) = tiny::flat(&mut Dice::of_seed(seed));
         let policy = Policy { pick: Pick::Knee, ..policy };
         let weights = weights(&policy);
         let mut reckoning = Reckoning::new(&snapshot, &policy);

@@ -6,7 +6,7 @@
 use fleet::policy::{Objective, Weighting, Weights};
 use fleet::{
     Alternative, ClassId, Classes, DeviceRequest, Free, Grant, Job, Milli, Node, NodeId, Policy,
-    ShareRule, Snapshot, node,
+    Reach, ShareRule, Snapshot, node,
 };
 
 /// A fleet as it is while tasks are placed.
@@ -113,7 +113,8 @@ impl<'a> Reckoning<'a> {
         least: &Least,
     ) -> [f64; Objective::COUNT] {
         let classes = &self.snapshot.classes;
-        let seconds = self.seconds(job, asked, class) + self.staging(job, node);
+        let running = self.seconds(job, asked, class) * slower(asked, node, grant);
+        let seconds = running + self.staging(job, node);
         let mut after = free.clone();
         after.take(grant);
         let asleep = |device: &&fleet::DeviceGrant| {
@@ -297,7 +298,17 @@ fn ways(asked: &Alternative, node: &Node, free: &Free, classes: &Classes) -> Vec
         return Vec::new();
     }
     let request = &asked.request;
-    let grant = |devices| Grant { cores: request.cores, memory: request.memory, devices };
+    let grant = |devices: Vec<fleet::DeviceGrant>, domain| {
+        let (cores, memory) = (request.cores, request.memory);
+        let domains = node::domain_grants(node, free, request, &devices, domain);
+        Grant { cores, memory, devices, domains }
+    };
+    if request.reach == Reach::Single && !free.domains.is_empty() {
+        return in_one_domain(asked, node, free, classes)
+            .into_iter()
+            .map(|(class, devices, domain)| (class, grant(devices, Some(domain))))
+            .collect();
+    }
     let way = |class: ClassId| {
         let choices = match &request.devices {
             _ if asked.rate(&classes.get(class).model).is_none() => Vec::new(),
@@ -310,8 +321,67 @@ fn ways(asked: &Alternative, node: &Node, free: &Free, classes: &Classes) -> Vec
                 choices.map(|choice| choice.grants(node, free, devices, class)).collect()
             }
         };
-        choices.into_iter().map(move |devices| (class, grant(devices)))
+        choices.into_iter().map(move |devices| (class, devices))
     };
+    let (cores, memory) = (request.cores, request.memory);
+    if cores > free.cores || memory > free.memory {
+        return Vec::new();
+    }
     let ways = asked.classes_on(node, classes).into_iter().flat_map(way);
+    let ways = ways.map(|(class, devices)| (class, grant(devices, None)));
     ways.filter(|(_, grant)| free.has_room_for(grant)).collect()
+}
+
+/// Every choice of devices in every domain that has all that is asked, whatever is nearest.
+fn in_one_domain(
+    asked: &Alternative,
+    node: &Node,
+    free: &Free,
+    classes: &Classes,
+) -> Vec<(ClassId, Vec<fleet::DeviceGrant>, fleet::DomainIndex)> {
+    let request = &asked.request;
+    let mut found = Vec::new();
+    for (domain, left) in (0..).map(fleet::DomainIndex).zip(&free.domains) {
+        if left.cores < request.cores || left.memory < request.memory {
+            continue;
+        }
+        let inside = node::within(node, free, domain);
+        for class in asked.classes_on(node, classes) {
+            if asked.rate(&classes.get(class).model).is_none() {
+                continue;
+            }
+            match &request.devices {
+                None => found.push((class, Vec::new(), domain)),
+                Some(devices) if devices.accepts(classes.get(class)) => {
+                    let mut choices = Vec::new();
+                    node::device_choices(node, &inside, classes, devices, class, &mut choices);
+                    let grants =
+                        |choice: node::DeviceChoice| choice.grants(node, &inside, devices, class);
+                    found.extend(choices.into_iter().map(|one| (class, grants(one), domain)));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    found
+}
+
+/// How many times longer a task takes whose bytes are not where its cores are.
+fn slower(asked: &Alternative, node: &Node, grant: &Grant) -> f64 {
+    let stated = asked.request.traffic.memory.0 as f64;
+    let Some(topology) = node.topology.as_ref().filter(|_| stated > 0.0) else { return 1.0 };
+    let (cores, memory) = (grant.cores.0 as f64, grant.memory.0 as f64);
+    let bandwidth = |at: usize| topology.domains[at].bandwidth.0 as f64;
+    let (mut own, mut times) = (0.0, 0.0);
+    for from in &grant.domains {
+        let (near, part) = (usize::from(from.domain.0), from.cores.0 as f64 / cores);
+        own += part * bandwidth(near);
+        for to in &grant.domains {
+            let far = usize::from(to.domain.0);
+            let ratio = if near == far { 1.0 } else { bandwidth(near) / bandwidth(far) };
+            let distance = f64::from(topology.distances[near][far]) / 10.0;
+            times += part * to.memory.0 as f64 / memory * distance * ratio;
+        }
+    }
+    1.0 + (stated / own).min(1.0) * (times - 1.0).max(0.0)
 }

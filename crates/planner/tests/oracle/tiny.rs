@@ -15,13 +15,25 @@ const CLASSES: &str = "
     class h100 gpu mem=80Gi units=16896 cap=sm_80 idle=60W busy=700W
 ";
 
-const NODES: [&str; 6] = [
+const FLAT: [&str; 6] = [
     "cores=4 mem=16Gi idle=50W busy=150W dev=t4*2 label.zone=a",
     "cores=8 mem=32Gi idle=100W busy=300W dev=a100*2",
     "cores=4 mem=16Gi idle=80W busy=260W",
     "cores=8 mem=32Gi idle=100W busy=300W dev=h100,a100",
     "cores=2 mem=64Gi idle=40W busy=90W dev=t4",
     "cores=6 mem=24Gi idle=90W busy=200W dev=h100*2 label.zone=a",
+];
+
+/// Nodes of which it is known what they are like inside.
+const INSIDE: [&str; 2] = [
+    "cores=8 mem=32Gi idle=100W busy=300W dev=a100*2
+     domain cores=4 mem=16Gi dev=0 bw=20GB/s
+     domain cores=4 mem=16Gi dev=1 bw=20GB/s
+     distances 10,21 21,10",
+    "cores=6 mem=24Gi idle=80W busy=240W dev=t4
+     domain cores=4 mem=4Gi dev=0 bw=40GB/s
+     domain cores=2 mem=20Gi bw=20GB/s
+     distances 10,32 32,10",
 ];
 
 const ALTERNATIVES: [&str; 10] = [
@@ -37,18 +49,39 @@ const ALTERNATIVES: [&str; 10] = [
     "cores=1 gpu=1 label.zone=a rate.t4=2 rate.h100=4",
 ];
 
-pub(crate) fn case(dice: &mut Dice) -> (Snapshot, Policy) {
+/// What tasks ask that look inside.
+const LOOKING: [&str; 3] = [
+    "cores=3 mem=8Gi membw=10GB/s",
+    "cores=2 mem=4Gi numa=single",
+    "cores=2 mem=4Gi gpu=1 numa=single membw=5GB/s rate.t4=1 rate.a100=4 rate.h100=8",
+];
+
+/// A case in which nothing is known of the inside of nodes.
+pub(crate) fn flat(dice: &mut Dice) -> (Snapshot, Policy) {
+    case(&FLAT, &ALTERNATIVES, dice)
+}
+
+/// A case in which half of the nodes and jobs are such as look inside.
+pub(crate) fn inside(dice: &mut Dice) -> (Snapshot, Policy) {
+    let nodes: Vec<&str> = FLAT[..2].iter().chain(&INSIDE).copied().collect();
+    let alternatives: Vec<&str> = ALTERNATIVES[..4].iter().chain(&LOOKING).copied().collect();
+    case(&nodes, &alternatives, dice)
+}
+
+fn case(nodes: &[&str], alternatives: &[&str], dice: &mut Dice) -> (Snapshot, Policy) {
     let mut text = CLASSES.to_owned();
     for id in 0..=dice.below(3) {
-        let node = dice.pick(&NODES);
-        writeln!(text, "node n{id} {node} net=1GB/s").expect("a string takes all");
+        let node = dice.pick(nodes);
+        // The words of the node itself are on its first line; its domains follow.
+        let (own, inside) = node.split_once('\n').unwrap_or((node, ""));
+        writeln!(text, "node n{id} {own} net=1GB/s\n{inside}").expect("a string takes all");
     }
     writeln!(text, "data images 30GB n0").expect("a string takes all");
     for id in 0..=1 + dice.below(3) {
         let (work, at) = (dice.pick(&[40, 8, 400]), dice.pick(&[100, 50, 90]));
         let deadline = dice.pick(&["", "deadline=2m", "deadline=150s"]);
         let reads = dice.pick(&["", "", "in=images:30GB", "in=images:5GB,others:2GB"]);
-        let first = dice.pick(&ALTERNATIVES);
+        let first = dice.pick(alternatives);
         writeln!(
             text,
             "job j{id} at={at}s work={work} prio={} {deadline} {reads} {first}",
@@ -56,7 +89,7 @@ pub(crate) fn case(dice: &mut Dice) -> (Snapshot, Policy) {
         )
         .expect("a string takes all");
         if dice.percent(50) {
-            writeln!(text, "or {}", dice.pick(&ALTERNATIVES)).expect("a string takes all");
+            writeln!(text, "or {}", dice.pick(alternatives)).expect("a string takes all");
         }
     }
     (sketch::snapshot(&text).expect("a sketch"), policy(dice))

@@ -2,6 +2,7 @@
 
 mod rules;
 mod devices;
+mod inside;
 mod queue;
 mod picks;
 mod objectives;

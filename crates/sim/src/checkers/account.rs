@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use controller::{Ledger, Turn};
 use fleet::{
-    Bytes, DeviceFree, Free, Grant, JobId, Milli, MilliCores, NodeEntry, NodeId, RunId, Snapshot,
-    Stage,
+    Bytes, DeviceFree, DomainFree, Free, Grant, JobId, Milli, MilliCores, NodeEntry, NodeId, RunId,
+    Snapshot, Stage,
 };
 
 use super::{Breach, stops};
@@ -17,6 +17,7 @@ struct Held {
     cores: u64,
     memory: u64,
     devices: BTreeMap<u16, (u64, u64)>,
+    domains: BTreeMap<u16, (u64, u64)>,
 }
 
 impl Held {
@@ -26,6 +27,11 @@ impl Held {
         for held in &grant.devices {
             let (share, memory) = self.devices.entry(held.device.0).or_default();
             *share = share.saturating_add(u64::from(held.share.0));
+            *memory = memory.saturating_add(held.memory.0);
+        }
+        for held in &grant.domains {
+            let (cores, memory) = self.domains.entry(held.domain.0).or_default();
+            *cores = cores.saturating_add(held.cores.0);
             *memory = memory.saturating_add(held.memory.0);
         }
     }
@@ -57,6 +63,13 @@ pub(super) fn capacity(truth: &TruthView<'_>, breaches: &mut Vec<Breach>) {
             let has = class.map_or((0, 0), |class| (1000, class.memory.0));
             require(&format!("thousandths of device #{device}"), share, has.0);
             require(&format!("bytes of device #{device}"), memory, has.1);
+        }
+        for (domain, (cores, memory)) in held.domains {
+            let of_node = node.topology.as_ref();
+            let found = of_node.and_then(|found| found.domains.get(usize::from(domain)));
+            let has = found.map_or((0, 0), |domain| (domain.cores.0, domain.memory.0));
+            require(&format!("millicores of domain d{domain}"), cores, has.0);
+            require(&format!("bytes of domain d{domain}"), memory, has.1);
         }
     }
 }
@@ -164,10 +177,20 @@ fn free_of(truth: &TruthView<'_>, id: NodeId, held: &Held) -> Option<Free> {
         let memory = truth.classes.get(*class).memory.0.checked_sub(memory)?;
         devices.push(DeviceFree { share: Milli(share), memory: Bytes(memory) });
     }
+    let of_node = node.topology.iter().flat_map(|topology| &topology.domains);
+    let mut domains = Vec::new();
+    for (position, domain) in (0_u16..).zip(of_node) {
+        let (cores, memory) = held.domains.get(&position).copied().unwrap_or_default();
+        domains.push(DomainFree {
+            cores: MilliCores(domain.cores.0.checked_sub(cores)?),
+            memory: Bytes(domain.memory.0.checked_sub(memory)?),
+        });
+    }
     Some(Free {
         cores: MilliCores(node.cores.0.checked_sub(held.cores)?),
         memory: Bytes(node.memory.0.checked_sub(held.memory)?),
         devices,
+        domains,
     })
 }
 

@@ -1,7 +1,7 @@
 //! What can be wrong with one value, and what to do about it.
 
 use fleet::parse::ParseError;
-use fleet::{DeviceKind, MilliCores, Span};
+use fleet::{DeviceKind, MilliCores, Span, TopologyFault};
 use thiserror::Error;
 
 /// What is wrong with one value, and what to do.
@@ -104,6 +104,9 @@ pub enum Fault {
     /// More power idle than busy.
     #[error("idle power is larger than busy power; swap them or correct one")]
     PowerFalls,
+    /// Something inside a node that cannot be.
+    #[error("{0}; correct one of the two")]
+    Topology(TopologyFault),
     /// All nodes together are more than a total can hold.
     #[error("the fleet's total of {what} passes the largest number there is; correct the entry")]
     Total {

@@ -25,6 +25,7 @@ use super::raw::{
     whole,
 };
 use super::switches::Switches;
+use super::topology_file::{TopologyText, topology};
 use crate::workload::Inventory;
 
 /// The most cores of one node, so that a fleet's total stays within its integer.
@@ -60,6 +61,7 @@ struct NodeText {
     host_bandwidth: Option<Raw>,
     interface: Option<Raw>,
     switch: Option<Raw>,
+    topology: Option<Strict<TopologyText>>,
 }
 
 /// `power = { … }`.
@@ -231,7 +233,7 @@ fn node(text: &NodeText, switches: &Switches, nodes: &Nodes) -> Result<Node, Wro
     }
     let devices = devices(text.devices.as_ref(), nodes).within("devices")?;
     let device_count = devices.len();
-    Ok(Node {
+    let node = Node {
         id: NodeId::default(),
         name: name.to_owned(),
         cpu,
@@ -242,13 +244,15 @@ fn node(text: &NodeText, switches: &Switches, nodes: &Nodes) -> Result<Node, Wro
         power: power(text.power.as_ref()).within("power")?,
         socket: socket(text.socket.as_ref(), cores)?,
         network: network(text.network.as_ref())?,
-        topology: topology(text, device_count)?,
+        topology: wiring(text, device_count)?,
         attachment: switches.attachment(text.interface.as_ref(), text.switch.as_ref())?,
-    })
+    };
+    let topology = topology(text.topology.as_ref(), &node).within("topology")?;
+    Ok(Node { topology, ..node })
 }
 
-/// What is said of the inside of a node with so many devices.
-fn topology(text: &NodeText, devices: usize) -> Result<Option<Arc<Topology>>, Wrong> {
+/// What is said of the links of a node with so many devices.
+fn wiring(text: &NodeText, devices: usize) -> Result<Option<Arc<Topology>>, Wrong> {
     topology_of(text.links.as_deref(), text.host_bandwidth.as_ref(), devices)
 }
 

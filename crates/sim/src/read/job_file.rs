@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use fleet::{
-    Alternative, Bytes, Communication, Datasets, DeviceKind, DeviceRequest, Gang, Milli,
-    MilliCores, Pattern, Request, Span, Tenant, Time, Work,
+    Alternative, Bandwidth, Bytes, Communication, Datasets, DeviceKind, DeviceRequest, Gang, Milli,
+    MilliCores, Pattern, Reach, Request, Span, Tenant, Time, Traffic, Work,
 };
 use serde::Deserialize;
 
@@ -18,7 +18,7 @@ use super::fleet_file::kind;
 use super::nodes::DEVICES_MAX;
 use super::raw::{
     Raw, Strict, Table, flag, labels, moment, name, names, optional, quantity, rates,
-    required_name, span, whole,
+    required_name, span, text, whole,
 };
 
 /// The most alternatives of one job; each is weighed on every group of nodes.
@@ -76,6 +76,8 @@ pub(super) struct AlternativeText {
     pub(super) cores: Option<Raw>,
     pub(super) memory: Option<Raw>,
     pub(super) device: Option<Strict<DeviceRequestText>>,
+    pub(super) numa: Option<Raw>,
+    pub(super) memory_bandwidth: Option<Raw>,
     pub(super) labels: Option<Table<Raw>>,
     pub(super) rates: Option<Table<Raw>>,
     pub(super) communication: Option<Strict<CommunicationText>>,
@@ -250,9 +252,9 @@ fn alternatives(texts: Option<&[Strict<AlternativeText>]>) -> Result<Vec<Alterna
     numbered.map(|(index, Strict(text))| alternative(text).within_item(index)).collect()
 }
 
-fn alternative(text: &AlternativeText) -> Result<Alternative, Wrong> {
-    let cores = optional::<MilliCores>(text.cores.as_ref(), "cores")?.unwrap_or_default();
-    let devices = text.device.as_ref().map(device_request).transpose().within("device")?;
+fn alternative(told: &AlternativeText) -> Result<Alternative, Wrong> {
+    let cores = optional::<MilliCores>(told.cores.as_ref(), "cores")?.unwrap_or_default();
+    let devices = told.device.as_ref().map(device_request).transpose().within("device")?;
     if cores.is_zero() && devices.is_none() {
         return Err(Wrong::here(Fault::NothingAsked));
     }
@@ -260,12 +262,18 @@ fn alternative(text: &AlternativeText) -> Result<Alternative, Wrong> {
         let wanted = "at most 1000000 cores";
         return Err(Wrong::at("cores", Fault::Range { given: cores.to_string(), wanted }));
     }
-    let memory = optional::<Bytes>(text.memory.as_ref(), "memory")?.unwrap_or_default();
+    let memory = optional::<Bytes>(told.memory.as_ref(), "memory")?.unwrap_or_default();
     Ok(Alternative {
-        request: Request { cores, memory, devices },
-        labels: labels(text.labels.as_ref())?,
-        rates: text.rates.as_ref().map(rates).transpose().within("rates")?.unwrap_or_default(),
-        communication: text
+        request: Request {
+            cores,
+            memory,
+            devices,
+            reach: reach(told.numa.as_ref()).within("numa")?,
+            traffic: traffic(told, memory)?,
+        },
+        labels: labels(told.labels.as_ref())?,
+        rates: told.rates.as_ref().map(rates).transpose().within("rates")?.unwrap_or_default(),
+        communication: told
             .communication
             .as_ref()
             .map(communication)
@@ -274,18 +282,38 @@ fn alternative(text: &AlternativeText) -> Result<Alternative, Wrong> {
     })
 }
 
-fn communication(Strict(text): &Strict<CommunicationText>) -> Result<Communication, Wrong> {
+fn communication(Strict(told): &Strict<CommunicationText>) -> Result<Communication, Wrong> {
     let advice = "say who sends to whom, like \"ring\"";
-    let given = text.pattern.as_ref();
+    let given = told.pattern.as_ref();
     let given = given.ok_or_else(|| Wrong::at("pattern", Fault::Missing { advice }))?;
     let pattern = Pattern::from_name(name(given).within("pattern")?).ok_or_else(|| {
         let wanted = "ring, tree, all-to-all, pipeline, neighbour or parameter-server";
         Wrong::at("pattern", Fault::Range { given: given.to_string(), wanted })
     })?;
-    let bytes: Option<Bytes> = optional(text.bytes.as_ref(), "bytes")?;
+    let bytes: Option<Bytes> = optional(told.bytes.as_ref(), "bytes")?;
     let advice = "give what each member shares for every unit of work, like \"100MB\"";
     let bytes = bytes.ok_or_else(|| Wrong::at("bytes", Fault::Missing { advice }))?;
     Ok(Communication { pattern, bytes })
+}
+
+fn reach(raw: Option<&Raw>) -> Result<Reach, Wrong> {
+    match raw.map(|raw| text(raw, "\"any\" or \"single\"")).transpose()? {
+        None | Some("any") => Ok(Reach::Any),
+        Some("single") => Ok(Reach::Single),
+        Some(given) => {
+            let words = "any, single".to_owned();
+            Err(Wrong::here(Fault::Word { given: given.to_owned(), words }))
+        }
+    }
+}
+
+fn traffic(told: &AlternativeText, memory: Bytes) -> Result<Traffic, Wrong> {
+    let moved = optional::<Bandwidth>(told.memory_bandwidth.as_ref(), "memory_bandwidth")?;
+    if moved.is_some() && memory.is_zero() {
+        let reason = "what asks for no `memory` moves nothing from or to it";
+        return Err(Wrong::at("memory_bandwidth", Fault::Idle { reason }));
+    }
+    Ok(Traffic { memory: moved.unwrap_or_default() })
 }
 
 fn device_request(Strict(text): &Strict<DeviceRequestText>) -> Result<DeviceRequest, Wrong> {

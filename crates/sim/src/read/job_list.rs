@@ -124,6 +124,8 @@ fn job_text(row: &Row<'_>) -> Result<JobText, Wrong> {
         device: device_text(row)?.map(Strict),
         labels: table(row, LABEL)?,
         rates: table(row, RATE)?,
+        numa: None,
+        memory_bandwidth: None,
         communication: None,
     };
     Ok(JobText {

@@ -45,7 +45,7 @@ pub(super) fn topology(
         }
     }
     let links = joined.into_iter().map(|(ends, bandwidth)| Link { ends, bandwidth }).collect();
-    Ok(Some(Arc::new(Topology { links, host })))
+    Ok(Some(Arc::new(Topology { links, host, ..Topology::default() })))
 }
 
 fn link(text: &LinkText, devices: usize) -> Result<Link, Wrong> {

@@ -204,7 +204,7 @@ impl Log<'_> {
         }
         let memory = self.memory(line, cores)?;
         let tasks = u32::try_from(processors / cores).expect("not more than the processors");
-        Ok((tasks, Request { cores: MilliCores(cores * 1000), memory, devices: None }))
+        Ok((tasks, Request { cores: MilliCores(cores * 1000), memory, ..Request::default() }))
     }
 
     /// The memory of a task of so many cores; the log has it for each processor.

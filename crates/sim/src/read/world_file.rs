@@ -13,8 +13,13 @@ use super::fault::Fault;
 use super::job_file::below_one;
 use super::jobs::note_absent;
 use super::notebook::Notebook;
-use super::raw::{Raw, Strict, Table, moment, optional, rates, required_name, span, text};
+use super::raw::{
+    Raw, Strict, Table, moment, optional, quantity, rates, required_name, span, text,
+};
 use crate::workload::{Inventory, Outage, OutageKind, Truth};
+
+/// The strongest effect: nobody means more.
+const STRENGTH_MAX: Milli = Milli(1_000_000);
 
 /// `[world]`.
 #[derive(Deserialize)]
@@ -22,6 +27,7 @@ use crate::workload::{Inventory, Outage, OutageKind, Truth};
 pub(super) struct WorldText {
     rate_error: Option<Raw>,
     contention: Option<Raw>,
+    remote_memory: Option<Raw>,
     rates: Option<Table<Table<Raw>>>,
     outage: Option<Vec<Strict<OutageText>>>,
 }
@@ -52,6 +58,10 @@ pub(super) fn world(
         Ok(contention) => truth.contention = contention.unwrap_or(Milli::WHOLE),
         Err(wrong) => bad(wrong)?,
     }
+    match world.remote_memory.as_ref().map(strength).transpose().within("remote_memory") {
+        Ok(strength) => truth.remote_memory = strength.unwrap_or(Milli::WHOLE),
+        Err(wrong) => bad(wrong)?,
+    }
     let named = match &world.rates {
         Some(table) => ways_by_name(jobs, table),
         None => BTreeMap::new(),
@@ -75,6 +85,16 @@ pub(super) fn world(
     }
     outages.sort_unstable();
     Ok((truth, outages))
+}
+
+/// How strong an effect is against what the model of the world says.
+fn strength(raw: &Raw) -> Result<Milli, Wrong> {
+    let strength = quantity::<Milli>(raw)?;
+    if strength > STRENGTH_MAX {
+        let wanted = "a factor from 0 to 1000";
+        return Err(Wrong::here(Fault::Range { given: raw.to_string(), wanted }));
+    }
+    Ok(strength)
 }
 
 /// What the jobs of each name that has true rates declare, without what is declared again.

@@ -189,7 +189,8 @@ fn flows(communication: &Communication, count: usize) -> Vec<(usize, usize, f64)
 
 /// What the devices of one run send each other, in the order that takes least.
 fn within(running: &Running, station: &Station, traffic: &mut Traffic) {
-    let (Some(topology), Some(progress)) = (&station.node.topology, &running.progress) else {
+    let topology = station.node.topology.as_deref().filter(|topology| topology.is_wired());
+    let (Some(topology), Some(progress)) = (topology, &running.progress) else {
         return;
     };
     let devices: Vec<DeviceIndex> = running.grant.devices.iter().map(|held| held.device).collect();

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use fleet::node::choose_devices;
-use fleet::{Alternative, ClassId, Classes, Free, Node, NodeId};
+use fleet::node::{choose_devices, single_choices};
+use fleet::{Alternative, ClassId, Classes, Free, Node, NodeId, Reach};
 
 use crate::workload::Inventory;
 
@@ -53,6 +53,12 @@ impl<'a> Makes<'a> {
             found.retain(|class| {
                 request.accepts(self.classes.get(*class))
                     && choose_devices(node, free, self.classes, request, *class).is_some()
+            });
+        }
+        if way.request.reach == Reach::Single && !free.domains.is_empty() {
+            let request = &way.request;
+            found.retain(|class| {
+                !single_choices(node, free, self.classes, request, *class).is_empty()
             });
         }
         found

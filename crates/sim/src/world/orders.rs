@@ -8,6 +8,7 @@ use fleet::{
 };
 
 use super::contention::Progress;
+use super::inside::{self, MILLION};
 use super::{Due, Effect, Event, Running, Start, World, sight};
 
 impl World {
@@ -42,10 +43,17 @@ impl World {
         let way =
             job.alternatives.get(usize::from(placement.alternative)).ok_or(Refusal::Engine)?;
         let rate = self.rates.rate(job, way, class, &self.classes).ok_or(Refusal::Engine)?;
+        let topology = station.node.topology.as_deref();
+        let slowed = topology.map_or(MILLION, |topology| {
+            inside::slowed(topology, &way.request, grant, self.rates.remote_memory())
+        });
+        if !station.inside.take(grant) {
+            return Err(Refusal::NoRoom);
+        }
         station.free.take(grant);
         station.runs.insert(order.run);
         let duration = self.rates.work(job).and_then(|work| work.duration(rate));
-        let duration = duration.map(|span| span.saturating_add(staging));
+        let duration = duration.map(|span| inside::longer(span, slowed).saturating_add(staging));
         let end = duration.map(|span| self.foresee(self.clock.after(span), Due::End(order.run)));
         let running = Running {
             node: placement.node,
@@ -55,7 +63,8 @@ impl World {
             job: Arc::clone(job),
             end,
             progress: way.communication.map(|communication| {
-                self.progress_of(job, communication, (rate, self.clock.after(staging)))
+                let alone = slowed as f64 / rate.0 as f64;
+                self.progress_of(job, communication, (alone, self.clock.after(staging)))
             }),
         };
         let talks = running.progress.is_some();
@@ -83,9 +92,8 @@ impl World {
         &self,
         job: &Job,
         communication: Communication,
-        (rate, begins): (Rate, Time),
+        (alone, begins): (f64, Time),
     ) -> Progress {
-        let alone = 1e6 / rate.0 as f64;
         let units = self.rates.work(job).map_or(0.0, |work| work.0 as f64 / 1e6);
         Progress::new((communication, job.gang.is_some()), (units, alone), begins.0)
     }
@@ -108,6 +116,7 @@ impl World {
         let running = self.runs.remove(&run).expect("only what runs is removed");
         let station = &mut self.stations[running.node.index()];
         station.free.give_back(&running.grant);
+        station.inside.give_back(&running.grant);
         station.runs.remove(&run);
         if let Some(end) = running.end {
             self.queue.remove(&end);

@@ -50,6 +50,12 @@ impl TrueRates {
         self.truth.contention
     }
 
+    /// How strongly memory that is not near slows a task.
+    #[must_use]
+    pub fn remote_memory(&self) -> Milli {
+        self.truth.remote_memory
+    }
+
     /// How fast a task of `job` really runs this way on a device of this class; `None` where no
     /// rate is declared for it.
     #[must_use]

@@ -47,8 +47,11 @@ fn links_and_communication_become_what_they_say() {
         ends: (DeviceIndex(one), DeviceIndex(other)),
         bandwidth: Bandwidth(giga * 1_000_000_000),
     };
-    let expected =
-        Topology { links: vec![link(0, 1, 50), link(2, 3, 25)], host: Bandwidth(12_000_000_000) };
+    let expected = Topology {
+        links: vec![link(0, 1, 50), link(2, 3, 25)],
+        host: Bandwidth(12_000_000_000),
+        ..Topology::default()
+    };
     assert_eq!(links(FLEET), Ok(Some(Arc::new(expected))));
     let expected = Communication { pattern: Pattern::Ring, bytes: Bytes(100_000_000) };
     assert_eq!(communication(JOBS), Ok(Some(expected)));

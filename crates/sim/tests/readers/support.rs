@@ -74,6 +74,11 @@ pub(crate) fn fleet() -> Inventory {
     read_fleet(FLEET).unwrap().value
 }
 
+/// [`JOBS`] with one more line in the first alternative.
+pub(crate) fn jobs_with(line: &str) -> String {
+    JOBS.replacen("cores = 8\n", &format!("cores = 8\n{line}\n"), 1)
+}
+
 pub(crate) fn read_jobs(text: &str) -> Result<Read<Workload>, ReadError> {
     workload_from(text.as_bytes(), "jobs", &fleet(), &Options::default())
 }

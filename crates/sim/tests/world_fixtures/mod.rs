@@ -50,6 +50,7 @@ pub(crate) fn job(id: u64, share: u32, seconds: u64) -> Job {
         cores: MilliCores(1000),
         memory: Bytes(GIB),
         devices: (share > 0).then_some(devices),
+        ..Request::default()
     };
     let way = Alternative {
         request,

@@ -55,7 +55,7 @@ fn machine(devices: u16, links: &[(u16, u16, u64)]) -> (Node, Free) {
     };
     let links = links.iter().map(link).collect();
     let host = Bandwidth(12_000_000_000);
-    node.topology = Some(Arc::new(Topology { links, host }));
+    node.topology = Some(Arc::new(Topology { links, host, ..Topology::default() }));
     (node, entry.free.clone())
 }
 

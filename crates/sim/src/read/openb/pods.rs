@@ -135,7 +135,8 @@ fn alternative(row: &Row<'_>) -> Result<Alternative, Wrong> {
     if cores == 0 && devices.is_none() {
         return Err(Wrong::here(Fault::NothingAsked));
     }
-    let request = Request { cores: MilliCores(cores), memory: Bytes(memory << 20), devices };
+    let (cores, memory) = (MilliCores(cores), Bytes(memory << 20));
+    let request = Request { cores, memory, devices, ..Request::default() };
     Ok(Alternative {
         request,
         labels: BTreeMap::new(),

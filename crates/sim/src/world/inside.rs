@@ -1,0 +1,112 @@
+//! The inside of a node as the world knows it: what is taken of each memory domain, and how much a
+//! run is slowed by memory that is not near.
+//!
+//! An account of its own, by its own reckoning. The world takes it that a run first touches its
+//! memory where it runs: of the bytes in a domain, as large a part as the cores there are of all
+//! its cores is near, and the rest is far from the domain in which most of its cores are. Far
+//! bytes cost as much more as the distance says, for the part of its time that the run moves data:
+//! what it moves ÷ (what it moves + the bandwidth of that domain), or half where that is not known.
+
+use fleet::{Grant, Milli, Node, Request, Span, Topology};
+
+/// One, in the unit in which slowness is reckoned.
+pub(super) const MILLION: u64 = 1_000_000;
+
+/// What is taken of each memory domain of a node, and what it has.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Inside {
+    domains: Vec<Taken>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    millicores: u64,
+    millicores_max: u64,
+    bytes: u64,
+    bytes_max: u64,
+}
+
+impl Inside {
+    /// A node on which nothing runs.
+    pub(super) fn of(node: &Node) -> Self {
+        let domains = node.topology.iter().flat_map(|topology| &topology.domains);
+        let empty = |domain: &fleet::Domain| Taken {
+            millicores: 0,
+            millicores_max: domain.cores.0,
+            bytes: 0,
+            bytes_max: domain.memory.0,
+        };
+        Self { domains: domains.map(empty).collect() }
+    }
+
+    /// Takes what a run is granted, or nothing where it does not fit or is not all said.
+    pub(super) fn take(&mut self, grant: &Grant) -> bool {
+        if self.domains.is_empty() {
+            return grant.domains.is_empty();
+        }
+        let mut after = self.domains.clone();
+        let (mut millicores, mut bytes) = (0_u64, 0_u64);
+        for held in &grant.domains {
+            let Some(taken) = after.get_mut(usize::from(held.domain.0)) else { return false };
+            taken.millicores = taken.millicores.saturating_add(held.cores.0);
+            taken.bytes = taken.bytes.saturating_add(held.memory.0);
+            if taken.millicores > taken.millicores_max || taken.bytes > taken.bytes_max {
+                return false;
+            }
+            millicores += held.cores.0;
+            bytes += held.memory.0;
+        }
+        let is_all = (millicores, bytes) == (grant.cores.0, grant.memory.0);
+        if is_all {
+            self.domains = after;
+        }
+        is_all
+    }
+
+    /// Gives back what a run was granted.
+    pub(super) fn give_back(&mut self, grant: &Grant) {
+        for held in &grant.domains {
+            let taken = &mut self.domains[usize::from(held.domain.0)];
+            taken.millicores -= held.cores.0;
+            taken.bytes -= held.memory.0;
+        }
+    }
+}
+
+/// How long a run with this grant takes, in millionths of what it would take with everything near.
+/// `strength` is how much stronger the effect is than the model says.
+pub(super) fn slowed(
+    topology: &Topology,
+    request: &Request,
+    grant: &Grant,
+    strength: Milli,
+) -> u64 {
+    let moved = u128::from(request.traffic.memory.0);
+    let most = grant.domains.iter().max_by_key(|held| (held.cores, std::cmp::Reverse(held.domain)));
+    let Some(home) = most.filter(|_| moved > 0 && grant.memory.0 > 0 && grant.cores.0 > 0) else {
+        return MILLION;
+    };
+    let part = |of: u64, all: u64| u128::from(of) * u128::from(MILLION) / u128::from(all);
+    let mut far = 0_u128;
+    for held in &grant.domains {
+        let near = part(held.cores.0, grant.cores.0);
+        let bytes = part(held.memory.0, grant.memory.0).saturating_sub(near);
+        let row = topology.distances.get(usize::from(home.domain.0));
+        let distance = row.and_then(|row| row.get(usize::from(held.domain.0)));
+        let away = distance.map_or(10, |distance| u128::from(distance.saturating_sub(10)));
+        far += bytes * if held.domain == home.domain { 0 } else { away } / 10;
+    }
+    let bandwidth = u128::from(topology.domains[usize::from(home.domain.0)].bandwidth.0);
+    let moving = match bandwidth {
+        0 => u128::from(MILLION) / 2,
+        known => moved * u128::from(MILLION) / (moved + known),
+    };
+    let more = far * moving / u128::from(MILLION) * u128::from(strength.0) / 1000;
+    MILLION.saturating_add(u64::try_from(more).unwrap_or(u64::MAX))
+}
+
+/// The span times so many millionths, rounded up.
+pub(super) fn longer(span: Span, millionths: u64) -> Span {
+    let micros = u128::from(span.0) * u128::from(millionths);
+    Span(u64::try_from(micros.div_ceil(u128::from(MILLION))).unwrap_or(u64::MAX))
+}
