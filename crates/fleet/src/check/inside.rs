@@ -6,6 +6,7 @@ use crate::id::{ClassId, DomainIndex};
 use crate::job::{Reach, Request};
 use crate::node::{DeviceFree, DomainFree, Free, Grant, Node};
 use crate::plan::Placement;
+use crate::topology::Domain;
 use crate::units::{Bytes, MilliCores};
 
 /// Checks that the domains of a grant are of the node, in order, and hold all of it; one of them
@@ -100,9 +101,19 @@ pub(super) fn one_could(request: &Request, class: ClassId, node: &Node) -> bool 
 
 /// Whether one domain of the node has all that is asked free.
 pub(super) fn one_can(request: &Request, class: ClassId, (node, free): (&Node, &Free)) -> bool {
-    let Some(topology) = must_be_in_one(request, node) else { return true };
-    topology.domains.iter().zip(&free.domains).any(|(domain, left)| {
-        let DomainFree { cores, memory } = *left;
+    must_be_in_one(request, node).is_none() || one_with_room(request, class, (node, free)).is_some()
+}
+
+/// A domain of the node that has all that is asked free, where one must; with its position.
+pub(super) fn one_with_room<'a>(
+    request: &Request,
+    class: ClassId,
+    (node, free): (&'a Node, &Free),
+) -> Option<(usize, &'a Domain)> {
+    let topology = must_be_in_one(request, node)?;
+    let mut all = topology.domains.iter().enumerate().zip(&free.domains);
+    let found = all.find(|((_, domain), left)| {
+        let DomainFree { cores, memory } = **left;
         let suits = |device: &DeviceFree| match &request.devices {
             Some(asked) => device.share >= asked.share && device.memory >= asked.memory,
             None => false,
@@ -112,7 +123,8 @@ pub(super) fn one_can(request: &Request, class: ClassId, (node, free): (&Node, &
         let suited = of_class.filter(|device| suits(&free.devices[*device])).count();
         let wanted = request.devices.as_ref().map_or(0, |devices| devices.count as usize);
         cores >= request.cores && memory >= request.memory && suited >= wanted
-    })
+    });
+    found.map(|(one, _)| one)
 }
 
 /// The domains among which one must have all; nothing where that does not matter.

@@ -128,3 +128,36 @@ fn the_time_that_remote_memory_costs_is_in_the_plan_whatever_the_policy() {
     let less = "start new/0.0 split alt=0 epyc cores=2 mem=8Gi in=0:2:1Gi,1:0:7Gi for=2m4s";
     check(&by(Objective::Completion), &wider, less);
 }
+
+#[test]
+fn devices_that_talk_in_one_domain_are_the_best_linked_of_it() {
+    let lines = "
+    node n cores=8 mem=32Gi dev=a100*4 host=10GB/s links=0-2:50GB/s,1-3:100GB/s
+      domain cores=4 mem=16Gi dev=0,1,2
+      domain cores=4 mem=16Gi dev=3
+    job new cores=1 mem=1Gi gpu=2 work=100 talk=pipeline*1GB";
+    let anywhere = "start new/0.0 n alt=0 a100 cores=1 mem=1Gi dev=1,3 in=0 for=1m41s";
+    check(&by(Objective::Completion), &fleet(lines), anywhere);
+    let single = "start new/0.0 n alt=0 a100 cores=1 mem=1Gi dev=0,2 in=0 for=1m42s";
+    check(&by(Objective::Completion), &fleet(&format!("{lines} numa=single")), single);
+}
+
+#[test]
+fn far_memory_and_slow_links_add_up() {
+    let lines = |links: &str| {
+        format!(
+            "
+    node n cores=4 mem=32Gi dev=a100*2 {links}
+      domain cores=4 mem=1Gi dev=0,1 bw=40GB/s
+      domain mem=31Gi
+      distances 10,21 21,10
+    job new cores=4 mem=8Gi gpu=2 work=1600 membw=30GB/s talk=pipeline*1GB"
+        )
+    };
+    // 0.721875 for the memory, and 0.02 for what the devices send each other.
+    let start = "start new/0.0 n alt=0 a100 cores=4 mem=8Gi dev=0,1 in=0:4:1Gi,1:0:7Gi";
+    let both = format!("{start} for=46m27s");
+    check(&by(Objective::Completion), &fleet(&lines("host=10GB/s links=0-1:50GB/s")), &both);
+    let memory = format!("{start} for=45m55s");
+    check(&by(Objective::Completion), &fleet(&lines("")), &memory);
+}

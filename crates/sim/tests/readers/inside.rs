@@ -167,3 +167,15 @@ fn what_cannot_be_asked_of_the_inside_is_refused_with_line_field_and_remedy() {
         ],
     );
 }
+
+#[test]
+fn links_and_domains_of_a_node_are_read_into_one_topology() {
+    let plain = read_fleet(&two_sockets()).unwrap().value;
+    let wired = two_sockets()
+        .replace("[node.topology]\n", "host_bandwidth = \"12GB/s\"\n[node.topology]\n");
+    let wired = read_fleet(&wired).unwrap().value;
+    let (plain, wired) = (&plain.nodes[0].topology, &wired.nodes[0].topology);
+    let (plain, wired) = (plain.as_ref().unwrap(), wired.as_ref().unwrap());
+    assert_eq!((plain.host, wired.host), (Bandwidth(0), Bandwidth(12_000_000_000)));
+    assert_eq!(plain.domains, wired.domains);
+}

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Place, walk_amounts, walk_class, walk_node};
-use crate::id::ClassId;
+use super::{Place, inside, walk_amounts, walk_class, walk_node};
+use crate::id::{ClassId, DeviceIndex};
 use crate::job::{Alternative, Job};
 use crate::node::{Free, Node};
 use crate::snapshot::Snapshot;
@@ -75,13 +75,26 @@ fn take(free: &mut Free, node: &Node, alternative: &Alternative, class: ClassId)
     let request = &alternative.request;
     free.cores = free.cores.saturating_sub(request.cores);
     free.memory = free.memory.saturating_sub(request.memory);
+    // Tasks that must be in one domain have nothing to do with those in others, so that any domain
+    // with room will do.
+    let domain = inside::one_with_room(request, class, (node, &*free));
+    if let Some((domain, _)) = domain {
+        let left = &mut free.domains[domain];
+        left.cores = left.cores.saturating_sub(request.cores);
+        left.memory = left.memory.saturating_sub(request.memory);
+    }
     let Some(asked) = &request.devices else { return };
     for _ in 0..asked.count {
-        let devices = free.devices.iter_mut().zip(&node.devices);
-        let suits = devices.filter(|(left, of)| {
-            **of == class && left.share >= asked.share && left.memory >= asked.memory
+        let devices =
+            (0..=u16::MAX).map(DeviceIndex).zip(free.devices.iter_mut().zip(&node.devices));
+        let suits = devices.filter(|(device, (left, of))| {
+            **of == class
+                && left.share >= asked.share
+                && left.memory >= asked.memory
+                && domain.is_none_or(|(_, domain)| domain.devices.contains(device))
         });
-        let Some((left, _)) = suits.min_by_key(|(left, _)| (left.share, left.memory)) else {
+        let least = suits.map(|(_, (left, _))| left).min_by_key(|left| (left.share, left.memory));
+        let Some(left) = least else {
             return;
         };
         left.share = left.share.saturating_sub(asked.share.min(Milli::WHOLE));
