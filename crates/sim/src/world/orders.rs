@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fleet::{
     Action, ClassId, Communication, DeviceGrant, Generation, Grant, Job, Node, Order, Outcome,
-    Placement, Rate, Refusal, RunId, RunState, Time,
+    Placement, Refusal, RunId, RunState, Time,
 };
 
 use super::contention::Progress;
@@ -67,24 +67,24 @@ impl World {
                 self.progress_of(job, communication, (alone, self.clock.after(staging)))
             }),
         };
+        let (run, node, generation) = (order.run, placement.node, order.generation);
+        let grant = grant.clone();
+        self.enter(running, Start { run, node, class, grant, staging, duration, generation });
+        Ok(())
+    }
+
+    /// Lets a run be there, and tells of it.
+    fn enter(&mut self, running: Running, start: Start) {
+        let run = start.run;
         let talks = running.progress.is_some();
-        self.mirror.sights.push(sight(order.run, &running, RunState::Running(self.clock)));
-        self.runs.insert(order.run, running);
-        self.effects.push(Effect::Started(order.run));
-        self.record(Event::Started(Start {
-            run: order.run,
-            node: placement.node,
-            class,
-            grant: grant.clone(),
-            staging,
-            duration,
-            generation: order.generation,
-        }));
+        self.mirror.sights.push(sight(run, &running, RunState::Running(self.clock)));
+        self.runs.insert(run, running);
+        self.effects.push(Effect::Started(run));
+        self.record(Event::Started(start));
         if talks {
-            self.talking.insert(order.run);
+            self.talking.insert(run);
             self.reckon();
         }
-        Ok(())
     }
 
     /// How far a run has got that talks, as it begins.

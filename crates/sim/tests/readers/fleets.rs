@@ -256,7 +256,7 @@ fn wrong_contents_of_a_node_are_refused_with_line_field_and_remedy() {
             (
                 "labels",
                 "rack = \"r1\"",
-                "read fleet, line 18, `rack`: unknown field `rack`, expected one of `name`, `count`, `cpu`, `cores`, `memory`, `devices`, `labels`, `power`, `socket`, `links`, `host_bandwidth`, `interface`, `switch`, `network`, `topology`",
+                "read fleet, line 18, `rack`: unknown field `rack`, expected one of `name`, `count`, `cpu`, `cores`, `memory`, `devices`, `labels`, `power`, `socket`, `network`, `links`, `host_bandwidth`, `interface`, `switch`, `topology`",
             ),
         ],
     );
