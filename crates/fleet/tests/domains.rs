@@ -1,6 +1,8 @@
 //! In which memory domains of a node cores and memory are taken: expected places as literals, and
 //! against every way there is on small nodes.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests are not in a test function")]
+
 use fleet::node::domain_grants;
 use fleet::{Bytes, DomainFree, Free, MilliCores, Node, Reach, Request, Snapshot, sketch};
 

@@ -465,6 +465,9 @@ fn faster(one: Pace, other: Pace) -> Pace {
     if (other.duration, other.class) < (one.duration, one.class) { other } else { one }
 }
 
+/// A choice by list: its rank, its class, what is granted, and by what part it takes longer.
+type Listed = ((u32, NodeId), ClassId, (Grant, f64));
+
 /// The first alternative that has room anywhere, where `rank` is least.
 fn by_list(
     demand: &Demand,
@@ -475,7 +478,7 @@ fn by_list(
 ) -> Weighed {
     let Scratch { groups, shapes, .. } = scratch;
     for (alternative, one) in (0..=u16::MAX).zip(shape.iter()) {
-        let mut best: Option<((u32, NodeId), ClassId, (Grant, f64))> = None;
+        let mut best: Option<Listed> = None;
         let asked = shapes.alternative(*one);
         for id in shapes.with_room(&[*one]) {
             let group = groups.get(id);

@@ -1,5 +1,7 @@
 //! The inside of nodes in the world: its own account, and its own idea of what remote memory costs.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests are not in a test function")]
+
 mod world_fixtures;
 
 use std::sync::Arc;

@@ -231,9 +231,8 @@ fn walk_amounts(alternative: &Alternative, class: ClassId, place: &Place<'_>) ->
     met(Constraint::Domain, inside::one_could(request, class, node))?;
     enough(Constraint::FreeCores, request.cores.0, free.cores.0)?;
     enough(Constraint::FreeMemory, request.memory.0, free.memory.0)?;
-    match &request.devices {
-        Some(devices) => walk_free_devices(devices, &of_class)?,
-        None => {}
+    if let Some(devices) = &request.devices {
+        walk_free_devices(devices, &of_class)?;
     }
     met(Constraint::FreeDomain, inside::one_can(request, class, (node, free)))
 }

@@ -197,8 +197,9 @@ impl<'a> Ground<'a> {
         };
         let cores = self.fill(cores, free, near);
         let free = |domain: DomainIndex| self.free[domain.index()].memory.0;
-        let near =
-            |domain: DomainIndex| (self.from_cores(&cores, domain, start), self.preference(domain));
+        let near = |domain: DomainIndex| {
+            (self.distance_from(&cores, domain, start), self.preference(domain))
+        };
         let memory = self.fill(memory, free, near);
         Layout { cores, memory }
     }
@@ -232,7 +233,7 @@ impl<'a> Ground<'a> {
 
     /// How far the memory of a domain is from these cores; from the devices, or where it begins,
     /// where there are none.
-    fn from_cores(&self, cores: &[u64], memory: DomainIndex, start: DomainIndex) -> u128 {
+    fn distance_from(&self, cores: &[u64], memory: DomainIndex, start: DomainIndex) -> u128 {
         if self.request.cores.is_zero() {
             let start = u128::from(self.topology.distance(start, memory));
             return (u128::from(self.from_devices[memory.index()]) << 8) + start;
@@ -271,7 +272,7 @@ impl<'a> Ground<'a> {
         };
         let apart = |(memory, held): (usize, &u64)| {
             let memory = DomainIndex(u16::try_from(memory).expect("few domains"));
-            let far = self.from_cores(&layout.cores, memory, memory);
+            let far = self.distance_from(&layout.cores, memory, memory);
             u128::from(*held).saturating_mul(far)
         };
         let held = layout.memory.iter().enumerate().filter(|(_, held)| **held > 0);

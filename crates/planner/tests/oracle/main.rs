@@ -114,6 +114,7 @@ fn percent(part: u32) -> f64 {
     100.0 * f64::from(part) / CASES as f64
 }
 
+#[expect(clippy::print_stdout, reason = "what a test found, for those who run it")]
 fn print(gap: &Gap) {
     println!(
         "of {CASES} fleets greedy starts as many on {:.1} %, as good on {:.1} %; it starts {:.3} \
