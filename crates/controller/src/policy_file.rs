@@ -85,6 +85,7 @@ pub fn read(file: &str, text: &str) -> Result<Policy, PolicyError> {
         pick,
         tiers: if pick.weighs() { read_tiers(&table, pick)? } else { Vec::new() },
         patience: read_patience(&table)?,
+        oversubscribe: read_oversubscribe(&table)?,
         scale: match table.optional("scale") {
             Some(field) => read_scale(&field.table()?)?,
             None => SCALE,
@@ -108,8 +109,18 @@ pub fn pick_name(pick: Pick) -> &'static str {
     name_of(pick, &PICKS)
 }
 
-const FIELDS: [&str; 9] =
-    ["format", "name", "description", "order", "pick", "patience", "batch", "tier", "scale"];
+const FIELDS: [&str; 10] = [
+    "format",
+    "name",
+    "description",
+    "order",
+    "pick",
+    "patience",
+    "oversubscribe",
+    "batch",
+    "tier",
+    "scale",
+];
 
 const PICKS: [(&str, Pick); 4] = [
     ("weighted", Pick::Weighted),
@@ -208,6 +219,16 @@ fn read_patience(table: &Table<'_>) -> Result<Milli, PolicyError> {
     match table.optional("patience") {
         Some(field) => field.milli_within(Milli::ZERO, FACTOR_MAX, "at most 1000"),
         None => Ok(Milli::ZERO),
+    }
+}
+
+/// The most that a channel may be held beyond what passes it: nobody means more.
+const OVERSUBSCRIBE_MAX: Milli = Milli(100_000);
+
+fn read_oversubscribe(table: &Table<'_>) -> Result<Milli, PolicyError> {
+    match table.optional("oversubscribe") {
+        Some(field) => field.milli_within(Milli::WHOLE, OVERSUBSCRIBE_MAX, "from 1 to 100"),
+        None => Ok(Milli::WHOLE),
     }
 }
 

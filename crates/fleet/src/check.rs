@@ -9,6 +9,7 @@
 //! the explanation, not with the nodes. [`check_reasons`] also counts every
 //! reason again on every node, for tests and simulations.
 
+mod channels;
 mod fault;
 mod inside;
 mod placements;
@@ -39,7 +40,10 @@ pub fn check(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
         faults.push(Fault::WakeInThePast { wake, at: snapshot.at });
     }
     check_patience(plan, explanation, &mut faults);
-    let started = placements::check(snapshot, &plan.placements, &mut faults);
+    let started = {
+        let started = (&plan.placements[..], explanation.oversubscribe);
+        placements::check(snapshot, started, &mut faults)
+    };
     check_stops(snapshot, plan, &mut faults);
     gangs::check(snapshot, decision, &mut faults);
     explanation::check_choices(snapshot, &plan.placements, &explanation.choices, &mut faults);

@@ -21,6 +21,9 @@ pub struct Explanation {
     pub busy: Milli,
     /// The weights in force, tier by tier.
     pub tiers: Vec<TierInForce>,
+    /// How much of a channel the plan may hold, as a part of what passes.
+    #[serde(default)]
+    pub oversubscribe: Milli,
     /// One for each placement of the plan, in the same order.
     pub choices: Vec<Choice>,
     /// One for each job that still has tasks waiting, ascending.
@@ -188,6 +191,12 @@ pub enum Constraint {
     Devices,
     /// One memory domain of the node has all of it, where it must be in one.
     Domain,
+    /// The memory that it may have can move what the task does, in bytes a second.
+    MemoryBandwidth,
+    /// Enough devices could each be reached with what the task moves.
+    PcieBandwidth,
+    /// One NIC of the node passes what the task moves, in bytes a second.
+    NetworkBandwidth,
     /// The cores are free, in thousandths.
     FreeCores,
     /// The memory is free, in bytes.
@@ -200,6 +209,12 @@ pub enum Constraint {
     FreeDeviceMemory,
     /// One memory domain of the node has all of it free, where it must be in one.
     FreeDomain,
+    /// The memory that it may have can still move what the task does, in bytes a second.
+    FreeMemoryBandwidth,
+    /// Enough devices can still be reached, each with what the task moves.
+    FreePcieBandwidth,
+    /// One NIC of the node still passes what the task moves, in bytes a second.
+    FreeNetworkBandwidth,
 }
 
 impl Constraint {

@@ -47,6 +47,10 @@ id!(
     DomainIndex, u16, "d"
 );
 id!(
+    /// A channel within its node: the PCIe switches of [`crate::Topology`], then its NICs.
+    ChannelIndex, u16, "ch"
+);
+id!(
     /// One task of a job: 0 up to the job's count.
     TaskIndex, u32, ""
 );
@@ -82,6 +86,14 @@ impl ClassId {
 
 impl DomainIndex {
     /// The position in the topology's list of domains.
+    #[must_use]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+impl ChannelIndex {
+    /// The position among the channels of the node.
     #[must_use]
     pub fn index(self) -> usize {
         usize::from(self.0)

@@ -113,6 +113,10 @@ impl Reach {
 pub struct Traffic {
     /// From and to the memory of the node.
     pub memory: Bandwidth,
+    /// Between the memory of the node and each of its devices.
+    pub pcie: Bandwidth,
+    /// From and to other nodes.
+    pub network: Bandwidth,
 }
 
 impl Traffic {

@@ -37,17 +37,17 @@ pub use dataset::{Catalogue, Dataset, Datasets, Holding};
 pub use device::{Classes, DeviceClass, DeviceKind, Power, ShareRule};
 pub use explanation::{Explanation, Reason};
 pub use id::{
-    Attempt, ClassId, DeviceIndex, DomainIndex, Generation, JobId, NodeId, RunId, Serial,
-    TaskIndex, Tenant,
+    Attempt, ChannelIndex, ClassId, DeviceIndex, DomainIndex, Generation, JobId, NodeId, RunId,
+    Serial, TaskIndex, Tenant,
 };
 pub use job::{Alternative, DeviceRequest, Gang, Job, Reach, Request, Traffic};
-pub use node::{DeviceFree, DeviceGrant, DomainFree, DomainGrant, Free, Grant, Node};
+pub use node::{ChannelGrant, DeviceFree, DeviceGrant, DomainFree, DomainGrant, Free, Grant, Node};
 pub use order::{Action, Order, Outcome, Receipt, Refusal};
 pub use plan::{Decision, Placement, Plan, Stop, StopCause};
 pub use policy::Policy;
 pub use run::{Run, Stage};
 pub use snapshot::{Changes, NodeEntry, Snapshot};
-pub use topology::{Domain, Link, MemoryKind, Topology, TopologyFault};
+pub use topology::{Domain, Link, MemoryKind, Nic, PcieSwitch, Topology, TopologyFault};
 pub use units::{
     Bandwidth, Bytes, Micro, Milli, MilliCores, Millijoules, Milliwatts, Rate, Span, Time, Work,
 };

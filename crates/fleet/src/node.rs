@@ -6,6 +6,7 @@
 //! planner uses it to judge and a body may use it to act. [`crate::check`] does not.
 
 mod connected;
+mod channels;
 mod domains;
 
 use std::collections::BTreeMap;
@@ -15,13 +16,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::attachment::Attachment;
 use crate::device::{Classes, Power, ShareRule};
-use crate::id::{ClassId, DeviceIndex, DomainIndex, NodeId};
+use crate::id::{ChannelIndex, ClassId, DeviceIndex, DomainIndex, NodeId};
 use crate::job::DeviceRequest;
 use crate::topology::Topology;
 use crate::units::{Bandwidth, Bytes, Milli, MilliCores, Milliwatts};
 
+pub use channels::{Bounds, channel_grants, most, usable};
 pub use connected::{DeviceSet, connected_devices};
-pub use domains::{domain_grants, single_choices, within};
+pub use domains::{domain_grants, single_choices};
 
 /// One machine: everything about it that does not change from turn to turn.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -65,6 +67,10 @@ pub struct Free {
     /// What is free of each memory domain, in the topology's order; empty where the node has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub domains: Vec<DomainFree>,
+    /// What runs hold of each channel of the topology: of the PCIe switches, then of the NICs;
+    /// empty where the node has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loads: Vec<Bandwidth>,
 }
 
 /// What nobody holds of a memory domain.
@@ -74,6 +80,8 @@ pub struct DomainFree {
     pub cores: MilliCores,
     /// Free memory.
     pub memory: Bytes,
+    /// What runs hold of what its memory can move.
+    pub load: Bandwidth,
 }
 
 /// What nobody holds of a device.
@@ -98,6 +106,19 @@ pub struct Grant {
     /// where the node has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub domains: Vec<DomainGrant>,
+    /// What it moves over which channels, ascending, each at most once; empty where nothing is
+    /// stated or the node has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub channels: Vec<ChannelGrant>,
+}
+
+/// What one run moves over one channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ChannelGrant {
+    /// Which channel.
+    pub channel: ChannelIndex,
+    /// Held bandwidth.
+    pub bandwidth: Bandwidth,
 }
 
 /// What one run holds of one memory domain.
@@ -109,6 +130,8 @@ pub struct DomainGrant {
     pub cores: MilliCores,
     /// Held memory.
     pub memory: Bytes,
+    /// Held of what its memory can move.
+    pub load: Bandwidth,
 }
 
 /// What one run holds of one device.
@@ -135,6 +158,7 @@ impl Node {
             memory: self.memory,
             devices: self.devices.iter().map(device).collect(),
             domains: self.topology.as_deref().map_or_else(Vec::new, domains::capacity),
+            loads: vec![Bandwidth::ZERO; self.topology.as_deref().map_or(0, Topology::channels)],
         }
     }
 
@@ -214,6 +238,7 @@ impl Free {
             left.memory -= held.memory;
         }
         domains::take(&mut self.domains, &grant.domains);
+        channels::take(&mut self.loads, &grant.channels);
     }
 
     /// Gives back what a run held.
@@ -226,10 +251,11 @@ impl Free {
             left.memory += held.memory;
         }
         domains::give_back(&mut self.domains, &grant.domains);
+        channels::give_back(&mut self.loads, &grant.channels);
     }
 
     /// Whether `grant` could be taken. One that names a device or a domain twice cannot, nor one
-    /// that holds more in domains than in all.
+    /// that holds more in domains than in all. What channels have left is for policies to say.
     #[must_use]
     pub fn has_room_for(&self, grant: &Grant) -> bool {
         let has_device = |(position, held): (usize, &DeviceGrant)| {
@@ -242,6 +268,7 @@ impl Free {
             && grant.memory <= self.memory
             && grant.devices.iter().enumerate().all(has_device)
             && domains::have_room(&self.domains, grant)
+            && grant.channels.iter().all(|held| held.channel.index() < self.loads.len())
     }
 }
 

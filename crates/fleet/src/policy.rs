@@ -29,6 +29,9 @@ pub struct Policy {
     /// How long a job waits for a faster device before it takes a slower one, as a multiple of the
     /// time that the slower one would cost it. Zero: it never waits.
     pub patience: Milli,
+    /// How much of a channel inside a node (memory bandwidth, PCIe, NIC) tasks may hold together,
+    /// as a part of what passes: at least one whole.
+    pub oversubscribe: Milli,
     /// Reference amounts: see [`Scale`].
     pub scale: Scale,
     /// Whether arrivals are gathered and planned together.

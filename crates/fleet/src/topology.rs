@@ -4,6 +4,7 @@
 //! lists what joins what, and how fast; [`crate::node`] decides by it. A node
 //! of which nothing is known inside has none, and all its devices are alike.
 
+mod channel;
 mod domain;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,7 @@ use crate::communication::Fabric;
 use crate::id::DeviceIndex;
 use crate::units::Bandwidth;
 
+pub use channel::{CHANNELS_MAX, Nic, PcieSwitch, pcie_bandwidth};
 pub use domain::{DOMAINS_MAX, Domain, FAR, MemoryKind, NEAR, TopologyFault};
 
 /// The inside of a node.
@@ -34,6 +36,12 @@ pub struct Topology {
     /// SLIT): 10 within a domain, 20 where it takes twice as long.
     #[serde(default)]
     pub distances: Vec<Vec<u8>>,
+    /// What joins devices to the memory of the node; none where that is not known.
+    #[serde(default)]
+    pub pcie: Vec<PcieSwitch>,
+    /// What joins the node to others; none where that is not known.
+    #[serde(default)]
+    pub nics: Vec<Nic>,
 }
 
 /// What joins two devices directly, such as NVLink or xGMI: all lanes of one pair together.

@@ -326,6 +326,9 @@ mod tests {
         assert_eq!(Bytes(40 << 30).to_string(), "40Gi");
         assert_eq!(Bytes(1 << 29).to_string(), "512Mi");
         assert_eq!(Bytes(3 << 29).to_string(), "1.5Gi");
+        assert_eq!(Bandwidth(25_000_000_000).to_string(), "25GB/s");
+        assert_eq!(Bandwidth(1_969_230_769).to_string(), "2.0GB/s");
+        assert_eq!(Bandwidth(999).to_string(), "999B/s");
         assert_eq!(Span::seconds(90).to_string(), "1m30s");
         assert_eq!(Span::seconds(5400).to_string(), "1h30m");
         assert_eq!(Span::seconds(86_400 * 2).to_string(), "2d");

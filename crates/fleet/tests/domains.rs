@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are not in a test function")]
 
-use fleet::node::domain_grants;
+use fleet::node::{Bounds, domain_grants};
 use fleet::{Bytes, DomainFree, Free, MilliCores, Node, Reach, Request, Snapshot, sketch};
 
 /// What is written of the start of a job on a node, as `in=`.
@@ -16,7 +16,7 @@ fn domains(node: &str, job: &str) -> String {
     let device = |device| fleet::DeviceGrant { device, ..fleet::DeviceGrant::default() };
     let count = request.devices.as_ref().map_or(0, |devices| devices.count);
     let devices: Vec<_> = (0..).map(fleet::DeviceIndex).map(device).take(count as usize).collect();
-    let grants = domain_grants(&entry.node, &entry.free, request, &devices, None);
+    let grants = domain_grants(&entry.node, &entry.free, request, &devices, Bounds::default());
     let text =
         grants.iter().map(|held| format!("{}:{}:{}", held.domain.0, held.cores, held.memory));
     text.collect::<Vec<_>>().join(" ")
@@ -164,7 +164,7 @@ fn compare(count: usize, device: usize) -> (u32, u32) {
         {
             let (all_free, request) = (free_of(&free), request(cores, memory));
             let devices = [fleet::DeviceGrant::default()];
-            let grants = domain_grants(&node, &all_free, &request, &devices, None);
+            let grants = domain_grants(&node, &all_free, &request, &devices, Bounds::default());
             let held = |part: fn(&fleet::DomainGrant) -> u64| {
                 let mut held = vec![0; count];
                 grants.iter().for_each(|grant| held[grant.domain.index()] = part(grant) / UNIT);
@@ -199,6 +199,7 @@ fn free_of(free: &[(u64, u64)]) -> Free {
     let domain = |(cores, memory): &(u64, u64)| DomainFree {
         cores: MilliCores(cores * UNIT),
         memory: Bytes(memory * UNIT),
+        ..DomainFree::default()
     };
     let domains: Vec<DomainFree> = free.iter().map(domain).collect();
     let cores = domains.iter().map(|free| free.cores).sum();

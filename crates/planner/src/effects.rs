@@ -10,10 +10,12 @@ use fleet::explanation::TierInForce;
 use fleet::node::DeviceChoice;
 use fleet::policy::Objective;
 use fleet::snapshot::{Amounts, Mix};
-use fleet::{Alternative, ClassId, Classes, DeviceFree, DeviceGrant, Free, Grant, Milli, Snapshot};
+use fleet::{
+    Alternative, ClassId, Classes, DeviceFree, DeviceGrant, Free, Grant, Milli, Policy, Snapshot,
+};
 
 use crate::communication;
-use crate::feasible::{self, Devices, Standing, Way, Ways};
+use crate::feasible::{self, Devices, Rules, Standing, Way, Ways};
 use crate::groups::{Group, GroupId, Groups};
 use crate::objective::outlook::Outlook;
 use crate::objective::{Effects, fragmentation, remote, utilisation};
@@ -34,6 +36,7 @@ pub(crate) struct Choosable {
 #[derive(Debug, Default)]
 pub(crate) struct Appraiser {
     classes: Arc<Classes>,
+    oversubscribe: Milli,
     mix: Arc<Mix>,
     outlook: Outlook,
     shapes_epoch: u64,
@@ -89,10 +92,11 @@ impl Appraiser {
         groups: &Groups,
         shapes: &Shapes,
         tiers: &[TierInForce],
-        looks_ahead: bool,
+        policy: &Policy,
     ) {
-        let weighs = Weighs::of(tiers);
+        let (weighs, looks_ahead) = (Weighs::of(tiers), policy.batch.is_some());
         let mut is_new = weighs != self.weighs || shapes.epoch != self.shapes_epoch;
+        self.oversubscribe = policy.oversubscribe;
         self.shapes_epoch = shapes.epoch;
         self.weighs = weighs;
         if !Arc::ptr_eq(&self.classes, &snapshot.classes) {
@@ -163,12 +167,11 @@ impl Appraiser {
         let alternative = shapes.alternative(shape);
         let Group { node, up, free, .. } = group;
         self.ways.clear();
+        let rules = Rules { classes: &self.classes, oversubscribe: self.oversubscribe };
         if shapes.standing(shape, group.make) == Some(Standing::BySummary) {
-            let (classes, ways) = (&self.classes, &mut self.ways);
-            feasible::ways_by_summary(alternative, (node, free), classes, devices, ways);
+            feasible::ways_by_summary(alternative, (node, free), rules, devices, &mut self.ways);
         } else {
-            let (classes, ways) = (&self.classes, &mut self.ways);
-            feasible::judge(alternative, node, *up, free, classes, devices, ways);
+            feasible::judge(alternative, node, *up, free, rules, devices, &mut self.ways);
         }
         self.worked_out += 1;
         let before = self.before(id, group);

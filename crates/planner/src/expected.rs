@@ -64,8 +64,10 @@ impl<'a> Expected<'a> {
         let ends = self.ends.get(&node).map_or(&[][..], Vec::as_slice);
         let mut changes: Vec<(Time, Change<'_>)> = Vec::new();
         changes.extend(ends.iter().map(|(end, grant)| (*end, Change::End(grant))));
-        changes.extend(promises.iter().map(|one| (one.from, Change::Begin(&one.grant))));
-        changes.extend(promises.iter().map(|one| (one.to, Change::End(&one.grant))));
+        // What takes no time holds nothing.
+        let lasting = || promises.iter().filter(|one| one.to > one.from);
+        changes.extend(lasting().map(|one| (one.from, Change::Begin(&one.grant))));
+        changes.extend(lasting().map(|one| (one.to, Change::End(&one.grant))));
         // Of what happens at one time, ends come first.
         changes.sort_by_key(|(at, change)| (*at, matches!(change, Change::Begin(_))));
         let last_begin = promises.iter().map(|one| one.from).max().unwrap_or(self.at);

@@ -47,6 +47,7 @@ pub(crate) fn explain(
     Explanation {
         busy: snapshot.held.busy(&snapshot.capacity),
         tiers: tiers.to_vec(),
+        oversubscribe: found.weigher.policy.oversubscribe,
         choices: found.choices.clone(),
         waiting,
         steps: found.steps,

@@ -11,12 +11,18 @@ mod inside;
 use std::cmp::Reverse;
 
 use fleet::explanation::Constraint;
-use fleet::node::{self, DeviceChoice};
-use fleet::{
-    Alternative, ClassId, Classes, DeviceRequest, DomainIndex, Free, Grant, Milli, Node, ShareRule,
-};
+use fleet::node::{self, Bounds, DeviceChoice};
+use fleet::{Alternative, ClassId, Classes, DeviceRequest, Free, Grant, Milli, Node, ShareRule};
 
 use crate::groups::Summary;
+
+/// What is known of all nodes alike.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    pub(crate) classes: &'a Classes,
+    /// See [`fleet::Policy::oversubscribe`].
+    pub(crate) oversubscribe: Milli,
+}
 
 /// One way to take a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +31,8 @@ pub(crate) struct Way {
     pub(crate) class: ClassId,
     /// The devices, where some are asked for.
     pub(crate) devices: Option<DeviceChoice>,
-    /// The memory domain that has all of it, where one must.
-    pub(crate) domain: Option<DomainIndex>,
+    /// Within which bounds of the node.
+    pub(crate) bounds: Bounds,
 }
 
 impl Way {
@@ -34,16 +40,16 @@ impl Way {
     pub(crate) fn grant(self, alternative: &Alternative, node: &Node, free: &Free) -> Grant {
         let request = &alternative.request;
         let devices = match (self.devices, &request.devices) {
-            (Some(choice), Some(wanted)) => match self.domain {
-                None => choice.grants(node, free, wanted, self.class),
-                Some(domain) => {
-                    choice.grants(node, &node::within(node, free, domain), wanted, self.class)
-                }
-            },
+            (Some(choice), Some(wanted)) => {
+                let usable = node::usable(node, free, (request, self.class), self.bounds);
+                choice.grants(node, &usable, wanted, self.class)
+            }
             _ => Vec::new(),
         };
-        let domains = node::domain_grants(node, free, request, &devices, self.domain);
-        Grant { cores: request.cores, memory: request.memory, devices, domains }
+        let domains = node::domain_grants(node, free, request, &devices, self.bounds);
+        let held = (&devices[..], &domains[..]);
+        let channels = node::channel_grants(node, free, request, held, self.bounds);
+        Grant { cores: request.cores, memory: request.memory, devices, domains, channels }
     }
 }
 
@@ -62,8 +68,8 @@ impl Ways {
         self.found.clear();
     }
 
-    fn extend(&mut self, class: ClassId) {
-        let way = |devices| Way { class, devices: Some(devices), domain: None };
+    fn extend(&mut self, class: ClassId, bounds: Bounds) {
+        let way = |devices| Way { class, devices: Some(devices), bounds };
         self.found.extend(self.choices.drain(..).map(way));
     }
 }
@@ -92,10 +98,11 @@ pub(crate) fn judge(
     node: &Node,
     up: bool,
     free: &Free,
-    classes: &Classes,
+    rules: Rules<'_>,
     devices: Devices,
     ways: &mut Ways,
 ) -> Option<Misfit> {
+    let classes = rules.classes;
     if !up {
         return Some(refused(Constraint::Up));
     }
@@ -104,9 +111,9 @@ pub(crate) fn judge(
         return Some(refused(Constraint::Labels));
     }
     let Some(request) = &alternative.request.devices else {
-        let misfit = cores_misfit(alternative, node, free, classes);
+        let misfit = cores_misfit(alternative, node, free, rules);
         if misfit.is_none() {
-            take(alternative, node.cpu, (node, free), classes, devices, ways);
+            take(alternative, node.cpu, (node, free), rules, devices, ways);
         }
         return misfit;
     };
@@ -116,13 +123,13 @@ pub(crate) fn judge(
             .or_else(|| rate_misfit(alternative, class, classes))
             .or_else(|| size_misfit(alternative, node))
             .or_else(|| count_misfit(request, class, node))
-            .or_else(|| inside::domain_misfit(alternative, class, node))
+            .or_else(|| inside::lasting_misfit(alternative, class, node, rules))
             .or_else(|| free_misfit(alternative, free))
             .or_else(|| device_misfit(request, class, node, free))
-            .or_else(|| inside::free_domain_misfit(alternative, class, (node, free)));
+            .or_else(|| inside::free_misfit(alternative, class, (node, free), rules));
         match misfit {
             Some(misfit) => misfits.push((class, misfit)),
-            None => take(alternative, class, (node, free), classes, devices, ways),
+            None => take(alternative, class, (node, free), rules, devices, ways),
         }
     }
     if !ways.found.is_empty() {
@@ -140,14 +147,16 @@ pub(crate) fn judge(
 pub(crate) fn ways_by_summary(
     alternative: &Alternative,
     (node, free): (&Node, &Free),
-    classes: &Classes,
+    rules: Rules<'_>,
     devices: Devices,
     ways: &mut Ways,
 ) {
+    let bounds = Bounds::default();
     match &alternative.request.devices {
-        None => ways.found.push(Way { class: node.cpu, devices: None, domain: None }),
+        None => ways.found.push(Way { class: node.cpu, devices: None, bounds }),
         Some(_) => {
-            choose(alternative, node.devices[0], (node, free), classes, devices, ways);
+            let of = (node.devices[0], bounds);
+            choose(alternative, of, (node, free), rules, devices, ways);
         }
     }
 }
@@ -157,31 +166,34 @@ fn take(
     alternative: &Alternative,
     class: ClassId,
     (node, free): (&Node, &Free),
-    classes: &Classes,
+    rules: Rules<'_>,
     devices: Devices,
     ways: &mut Ways,
 ) {
-    if inside::must_be_in_one(&alternative.request, node) {
-        inside::choose(alternative, class, (node, free), classes, devices, ways);
+    let request = &alternative.request;
+    if inside::must_be_in_one(request, node) {
+        inside::choose(alternative, class, (node, free), rules, devices, ways);
         return;
     }
-    match &alternative.request.devices {
-        None => ways.found.push(Way { class, devices: None, domain: None }),
-        Some(_) => choose(alternative, class, (node, free), classes, devices, ways),
+    let bounds = Bounds { single: None, oversubscribe: rules.oversubscribe };
+    match &request.devices {
+        None => ways.found.push(Way { class, devices: None, bounds }),
+        Some(_) => choose(alternative, (class, bounds), (node, free), rules, devices, ways),
     }
 }
 
 fn choose(
     alternative: &Alternative,
-    class: ClassId,
+    (class, bounds): (ClassId, Bounds),
     (node, free): (&Node, &Free),
-    classes: &Classes,
+    rules: Rules<'_>,
     devices: Devices,
     ways: &mut Ways,
 ) {
-    list(alternative, class, (node, free), classes, devices, &mut ways.choices);
+    let usable = node::usable(node, free, (&alternative.request, class), bounds);
+    list(alternative, class, (node, &usable), rules.classes, devices, &mut ways.choices);
     assert!(!ways.choices.is_empty(), "every device constraint of the class is met");
-    ways.extend(class);
+    ways.extend(class, bounds);
 }
 
 /// Adds the choices of devices of a class: those that go together best where they talk.
@@ -212,13 +224,13 @@ fn cores_misfit(
     alternative: &Alternative,
     node: &Node,
     free: &Free,
-    classes: &Classes,
+    rules: Rules<'_>,
 ) -> Option<Misfit> {
-    rate_misfit(alternative, node.cpu, classes)
+    rate_misfit(alternative, node.cpu, rules.classes)
         .or_else(|| size_misfit(alternative, node))
-        .or_else(|| inside::domain_misfit(alternative, node.cpu, node))
+        .or_else(|| inside::lasting_misfit(alternative, node.cpu, node, rules))
         .or_else(|| free_misfit(alternative, free))
-        .or_else(|| inside::free_domain_misfit(alternative, node.cpu, (node, free)))
+        .or_else(|| inside::free_misfit(alternative, node.cpu, (node, free), rules))
 }
 
 /// What is known about an alternative on a make whatever is free there.
@@ -237,11 +249,11 @@ pub(crate) fn stand(
     alternative: &Alternative,
     node: &Node,
     is_uniform: bool,
-    classes: &Classes,
+    rules: Rules<'_>,
 ) -> Standing {
-    let empty = node.capacity(classes);
+    let empty = node.capacity(rules.classes);
     let (by_rule, ways) = (Devices::ByRule, &mut Ways::default());
-    match judge(alternative, node, true, &empty, classes, by_rule, ways) {
+    match judge(alternative, node, true, &empty, rules, by_rule, ways) {
         Some(misfit) => Standing::Never(misfit),
         None => match &alternative.request.devices {
             _ if inside::must_look(&alternative.request, node) => Standing::ByLook,

@@ -395,6 +395,7 @@ fn copy(to: &mut Free, from: &Free) {
     (to.cores, to.memory) = (from.cores, from.memory);
     to.devices.clone_from(&from.devices);
     to.domains.clone_from(&from.domains);
+    to.loads.clone_from(&from.loads);
 }
 
 fn hash(make: MakeId, up: bool, free: &Free) -> u64 {
@@ -410,6 +411,10 @@ fn hash(make: MakeId, up: bool, free: &Free) -> u64 {
     for left in &free.domains {
         hasher.write_u64(left.cores.0);
         hasher.write_u64(left.memory.0);
+        hasher.write_u64(left.load.0);
+    }
+    for load in &free.loads {
+        hasher.write_u64(load.0);
     }
     hasher.finish()
 }

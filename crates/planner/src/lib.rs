@@ -79,8 +79,8 @@ impl Scratch {
 
     fn sync(&mut self, snapshot: &Snapshot, policy: &Policy, tiers: &[TierInForce]) {
         self.groups.sync(snapshot);
-        self.shapes.sync(snapshot);
-        self.appraiser.sync(snapshot, &self.groups, &self.shapes, tiers, policy.batch.is_some());
+        self.shapes.sync(snapshot, policy.oversubscribe);
+        self.appraiser.sync(snapshot, &self.groups, &self.shapes, tiers, policy);
         self.rankings.sync(ranking::Basis {
             tiers: tiers.to_vec(),
             scale: policy.scale,

@@ -14,7 +14,7 @@ use fleet::{
     Alternative, ClassId, Classes, Job, JobId, Milli, MilliCores, Milliwatts, ShareRule, Snapshot,
 };
 
-use crate::feasible::{self, Devices, Misfit, Standing, Ways};
+use crate::feasible::{self, Devices, Misfit, Rules, Standing, Ways};
 use crate::groups::{Change, Group, GroupId, Groups, MakeId, Summary};
 
 /// The most shapes that are known at a time. Past it everything is forgotten.
@@ -37,6 +37,7 @@ pub(crate) type JobShape = Arc<[ShapeId]>;
 #[derive(Debug, Default)]
 pub(crate) struct Shapes {
     classes: Arc<Classes>,
+    oversubscribe: Milli,
     ids: BTreeMap<Alternative, ShapeId>,
     tables: Vec<Table>,
     of_job: BTreeMap<JobId, (Arc<Vec<Alternative>>, JobShape)>,
@@ -72,12 +73,13 @@ pub(crate) struct Prospects {
 
 impl Shapes {
     /// Forgets what no longer holds.
-    pub(crate) fn sync(&mut self, snapshot: &Snapshot) {
-        let is_new = !Arc::ptr_eq(&self.classes, &snapshot.classes);
+    pub(crate) fn sync(&mut self, snapshot: &Snapshot, oversubscribe: Milli) {
+        let is_new =
+            !Arc::ptr_eq(&self.classes, &snapshot.classes) || self.oversubscribe != oversubscribe;
         if self.tables.len() > SHAPES_MAX || is_new {
             let classes = Arc::clone(&snapshot.classes);
             let (epoch, judged) = (self.epoch + 1, self.judged);
-            *self = Self { classes, epoch, judged, ..Self::default() };
+            *self = Self { classes, oversubscribe, epoch, judged, ..Self::default() };
         }
         if self.of_job.len() > 2 * snapshot.backlog.len() + 64 {
             self.of_job.retain(|id, _| snapshot.backlog.contains_key(id));
@@ -104,7 +106,7 @@ impl Shapes {
     /// Judges a shape on every group that changed since it was last asked for.
     pub(crate) fn refresh(&mut self, shape: ShapeId, groups: &Groups) {
         let table = &mut self.tables[shape.index()];
-        let classes = &self.classes;
+        let rules = Rules { classes: &self.classes, oversubscribe: self.oversubscribe };
         let slots = groups.slots();
         if table.epoch != groups.epoch {
             table.epoch = groups.epoch;
@@ -113,7 +115,7 @@ impl Shapes {
         table.room.resize(slots.div_ceil(64), 0);
         match groups.log.since(table.cursor) {
             Some(changes) if changes.len() < 4 * slots + 64 => {
-                changes.iter().for_each(|change| table.follow(*change, groups, classes));
+                changes.iter().for_each(|change| table.follow(*change, groups, rules));
                 self.judged += changes.len() as u64;
             }
             _ => {
@@ -121,7 +123,7 @@ impl Shapes {
                 table.roomy = 0;
                 for (slot, summary) in (0..).map(GroupId).zip(groups.summaries()) {
                     let (before, after) = (0, summary.nodes);
-                    table.follow(Change { slot, before, after }, groups, classes);
+                    table.follow(Change { slot, before, after }, groups, rules);
                 }
                 self.judged += groups.count();
             }
@@ -147,7 +149,7 @@ impl Shapes {
         }
         let Group { node, up, free, .. } = group;
         let (by_rule, ways) = (Devices::ByRule, &mut Ways::default());
-        feasible::judge(asked, node, *up, free, &self.classes, by_rule, ways).is_none()
+        feasible::judge(asked, node, *up, free, self.rules(), by_rule, ways).is_none()
     }
 
     /// Whether a group has room for a shape that is fresh.
@@ -187,7 +189,7 @@ impl Shapes {
             if summary.nodes == 0 {
                 continue;
             }
-            let misfit = table.judge(slot, groups, &self.classes);
+            let misfit = table.judge(slot, groups, self.rules());
             let Misfit { constraint, asked, best } = misfit.expect("it has room nowhere");
             if fell_out.get(last).is_none_or(|found| found.constraint != constraint) {
                 let known = fell_out.iter().position(|found| found.constraint == constraint);
@@ -205,15 +207,20 @@ impl Shapes {
 
     /// Where a shape could run if everything were free.
     pub(crate) fn prospects(&mut self, shape: ShapeId, groups: &Groups) -> Arc<Prospects> {
+        let rules = Rules { classes: &self.classes, oversubscribe: self.oversubscribe };
         let table = &mut self.tables[shape.index()];
         match &table.prospects {
             Some((version, known)) if *version == groups.makes_version => Arc::clone(known),
             _ => {
-                let found = Arc::new(prospects(&table.alternative, groups, &self.classes));
+                let found = Arc::new(prospects(&table.alternative, groups, rules));
                 table.prospects = Some((groups.makes_version, Arc::clone(&found)));
                 found
             }
         }
+    }
+
+    fn rules(&self) -> Rules<'_> {
+        Rules { classes: &self.classes, oversubscribe: self.oversubscribe }
     }
 
     fn table(&self, shape: ShapeId) -> &Table {
@@ -246,13 +253,13 @@ impl Table {
 
     /// Follows a change of a slot. Of several changes of one slot each looks at what has become of
     /// it after the last; the counts of nodes before and after them add up.
-    fn follow(&mut self, change: Change, groups: &Groups, classes: &Classes) {
+    fn follow(&mut self, change: Change, groups: &Groups, rules: Rules<'_>) {
         let slot = change.slot;
         self.roomy -= if self.has_room(slot) { change.before } else { 0 };
         let summary = &groups.summaries()[slot.index()];
         let has_room = summary.nodes > 0 && {
-            self.stand(summary.make, groups, classes);
-            self.judge(slot, groups, classes).is_none()
+            self.stand(summary.make, groups, rules);
+            self.judge(slot, groups, rules).is_none()
         };
         let (word, bit) = (slot.index() / 64, 1 << (slot.index() % 64));
         if has_room {
@@ -264,19 +271,19 @@ impl Table {
     }
 
     /// Sees to it that the standing on a make is known.
-    fn stand(&mut self, make: MakeId, groups: &Groups, classes: &Classes) {
+    fn stand(&mut self, make: MakeId, groups: &Groups, rules: Rules<'_>) {
         let position = make.0 as usize;
         if self.standings.get(position).copied().flatten().is_some() {
             return;
         }
         self.standings.resize(groups.makes(), None);
         let (node, is_uniform) = groups.make(make);
-        let found = feasible::stand(&self.alternative, node, is_uniform, classes);
+        let found = feasible::stand(&self.alternative, node, is_uniform, rules);
         self.standings[position] = Some(found);
     }
 
     /// What a group on a make that was looked at lacks.
-    fn judge(&self, slot: GroupId, groups: &Groups, classes: &Classes) -> Option<Misfit> {
+    fn judge(&self, slot: GroupId, groups: &Groups, rules: Rules<'_>) -> Option<Misfit> {
         let summary = &groups.summaries()[slot.index()];
         if !summary.up {
             return Some(feasible::refused(Constraint::Up));
@@ -288,21 +295,21 @@ impl Table {
                 let Group { node, up, free, .. } = groups.get(slot);
                 let asked = &self.alternative;
                 let (by_rule, ways) = (Devices::ByRule, &mut Ways::default());
-                feasible::judge(asked, node, *up, free, classes, by_rule, ways)
+                feasible::judge(asked, node, *up, free, rules, by_rule, ways)
             }
         }
     }
 }
 
-fn prospects(alternative: &Alternative, groups: &Groups, classes: &Classes) -> Prospects {
+fn prospects(alternative: &Alternative, groups: &Groups, rules: Rules<'_>) -> Prospects {
     let mut least_watts: BTreeMap<ClassId, f64> = BTreeMap::new();
     let mut ways = Ways::default();
-    let request = &alternative.request;
+    let (request, classes) = (&alternative.request, rules.classes);
     for node in groups.makes_up() {
         let free = node.capacity(classes);
         ways.clear();
         let by_rule = Devices::ByRule;
-        feasible::judge(alternative, node, true, &free, classes, by_rule, &mut ways);
+        feasible::judge(alternative, node, true, &free, rules, by_rule, &mut ways);
         for way in &ways.found {
             let share = request.devices.as_ref().map_or(Milli::WHOLE, |devices| devices.share);
             let may_be_awake =

@@ -15,15 +15,13 @@ use std::ops::Bound;
 use fleet::explanation::{Patience, TierInForce};
 use fleet::policy::{Objective, Pick};
 use fleet::snapshot::{Amounts, Waiting};
-use fleet::{
-    Alternative, ClassId, Classes, Grant, Job, Micro, NodeId, Policy, Rate, Snapshot, Span,
-};
+use fleet::{Alternative, ClassId, Grant, Job, Micro, NodeId, Policy, Rate, Snapshot, Span};
 
 use crate::Scratch;
 use crate::demand::{Demand, Pace};
 use crate::dice::Dice;
 use crate::effects::Choosable;
-use crate::feasible::{self, Devices, Way, Ways};
+use crate::feasible::{self, Devices, Rules, Way, Ways};
 use crate::groups::{Group, GroupId, Groups};
 use crate::objective::{Choice, Effects, remote, utilisation};
 use crate::ranking::{Key, Ranking, Weight};
@@ -81,20 +79,25 @@ impl Weigher<'_> {
         }
         let job = &waiting.job;
         let demand = Demand::new(job, shape, self.snapshot, self.policy, scratch);
-        let classes = &self.snapshot.classes;
+        let rules = self.rules();
         match self.policy.pick {
             Pick::Weighted | Pick::Knee => self.by_score(waiting, &demand, shape, dice, scratch),
-            Pick::Rotation => by_list(&demand, shape, scratch, classes, |group, _| {
+            Pick::Rotation => by_list(&demand, shape, scratch, rules, |group, _| {
                 let after = Bound::Excluded(rotation.unwrap_or(NodeId(u32::MAX)));
                 match group.nodes.range((after, Bound::Unbounded)).next() {
                     Some(next) => (0, *next),
                     None => (1, group.first()),
                 }
             }),
-            Pick::Spread => by_list(&demand, shape, scratch, classes, |group, grant| {
+            Pick::Spread => by_list(&demand, shape, scratch, rules, |group, grant| {
                 (Micro::ONE.0 - kept_free(group, grant), group.first())
             }),
         }
+    }
+
+    pub(crate) fn rules(&self) -> Rules<'_> {
+        let (classes, oversubscribe) = (&*self.snapshot.classes, self.policy.oversubscribe);
+        Rules { classes, oversubscribe }
     }
 
     /// Whether a ranking can tell the best choice for a job: its scores change neither with the
@@ -386,7 +389,7 @@ impl Weigher<'_> {
         for (alternative, one) in shape.iter().enumerate() {
             for id in shapes.with_room(&[*one]) {
                 let group = groups.get(id);
-                for way in ways(shapes.alternative(*one), group, &self.snapshot.classes) {
+                for way in ways(shapes.alternative(*one), group, self.rules()) {
                     let pace = demand.pace(alternative, way.class);
                     found = Some(found.map_or(pace, |other| faster(other, pace)));
                 }
@@ -409,10 +412,10 @@ pub(crate) fn roomy(shape: &JobShape, scratch: &Scratch) -> u32 {
 }
 
 /// The ways of the local rule.
-fn ways(alternative: &Alternative, group: &Group, classes: &Classes) -> Vec<Way> {
+fn ways(alternative: &Alternative, group: &Group, rules: Rules<'_>) -> Vec<Way> {
     let Group { node, up, free, .. } = group;
     let mut ways = Ways::default();
-    feasible::judge(alternative, node, *up, free, classes, Devices::ByRule, &mut ways);
+    feasible::judge(alternative, node, *up, free, rules, Devices::ByRule, &mut ways);
     ways.found
 }
 
@@ -473,7 +476,7 @@ fn by_list(
     demand: &Demand,
     shape: &JobShape,
     scratch: &Scratch,
-    classes: &Classes,
+    rules: Rules<'_>,
     rank: impl Fn(&Group, &Grant) -> (u32, NodeId),
 ) -> Weighed {
     let Scratch { groups, shapes, .. } = scratch;
@@ -482,7 +485,7 @@ fn by_list(
         let asked = shapes.alternative(*one);
         for id in shapes.with_room(&[*one]) {
             let group = groups.get(id);
-            let way = ways(asked, group, classes).into_iter().next().expect("what has room fits");
+            let way = ways(asked, group, rules).into_iter().next().expect("what has room fits");
             let grant = way.grant(asked, &group.node, &group.free);
             let rank = rank(group, &grant);
             if best.as_ref().is_none_or(|(least, ..)| rank < *least) {

@@ -264,7 +264,7 @@ impl Checkers {
             let untrue = check_reasons(snapshot, &turn.decision);
             breaches.extend(untrue.into_iter().map(Breach::Explanation));
         }
-        account::capacity(&truth, breaches);
+        account::capacity(&truth, turn.decision.explanation.oversubscribe, breaches);
         account::attempts(&truth, snapshot, turn, breaches);
         account::held(&truth, snapshot, breaches);
         account::ledger(&truth, ledger, breaches);

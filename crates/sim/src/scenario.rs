@@ -182,7 +182,8 @@ pub fn run(
     options: Options<'_>,
     planning: &mut Planning<'_>,
 ) -> Outcome {
-    let world = world(inventory, workload, &options);
+    let mut world = world(inventory, workload, &options);
+    world.oversubscribe(policy.oversubscribe);
     let body = Faulty::new(world, options.faults);
     let mut model = Model { body, world: Faulty::body };
     let mut outcome = drive(&mut model, &workload.jobs, policy, options, planning)

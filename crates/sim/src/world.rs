@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fleet::{
-    Body, BodyError, Catalogue, Classes, Extent, Free, Grant, Job, Node, NodeId, NodeSight,
+    Body, BodyError, Catalogue, Classes, Extent, Free, Grant, Job, Milli, Node, NodeId, NodeSight,
     Observation, Order, Outcome, Receipt, RunId, RunSight, RunState, Time,
 };
 
@@ -45,6 +45,8 @@ pub struct World {
     stations: Vec<Station>,
     rates: TrueRates,
     store: Store,
+    /// How far channels may be filled, as a part of what passes.
+    oversubscribe: Milli,
     runs: BTreeMap<RunId, Running>,
     /// Of these the ones that talk: over the links of their node, or to others of their gang.
     talking: BTreeSet<RunId>,
@@ -150,6 +152,7 @@ impl World {
             stations: inventory.nodes.iter().map(|node| station(node, inventory)).collect(),
             rates,
             store: Store::default(),
+            oversubscribe: Milli::WHOLE,
             runs: BTreeMap::new(),
             talking: BTreeSet::new(),
             queue: BTreeMap::new(),
@@ -176,6 +179,12 @@ impl World {
     pub fn storing(mut self, catalogue: &Catalogue) -> Self {
         self.store = Store::new(catalogue);
         self
+    }
+
+    /// Lets channels inside nodes be filled to this part of what passes; what would fill them
+    /// further is refused.
+    pub fn oversubscribe(&mut self, part: Milli) {
+        self.oversubscribe = part;
     }
 
     /// The time.

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use controller::policy_file::shipped;
 use fleet::policy::{Objective, Weighting};
 use fleet::{
-    Action, Bandwidth, Body, Bytes, ClassId, DeviceClass, Domain, DomainGrant, DomainIndex,
-    Generation, Grant, Job, Milli, MilliCores, NodeId, Order, Outcome, Placement, Policy, Rate,
-    Refusal, RunId, Span, Time, Topology,
+    Action, Bandwidth, Body, Bytes, ChannelGrant, ChannelIndex, ClassId, DeviceClass, DeviceIndex,
+    Domain, DomainGrant, DomainIndex, Generation, Grant, Job, Milli, MilliCores, Nic, NodeId,
+    Order, Outcome, PcieSwitch, Placement, Policy, Rate, Refusal, RunId, Span, Time, Topology,
 };
 use sim::checkers::Checks;
 use sim::scenario::{self, Options, motley};
@@ -55,6 +55,7 @@ fn start(job: &Job, domains: &[(u16, u64, u64)]) -> Order {
         domain: DomainIndex(*domain),
         cores: MilliCores(*cores),
         memory: Bytes(memory * GIB),
+        load: Bandwidth(request.traffic.memory.0 * memory * GIB / request.memory.0.max(1)),
     };
     let run = RunId { job: job.id, ..RunId::default() };
     let placement = Placement {
@@ -104,6 +105,57 @@ fn the_world_refuses_a_grant_that_does_not_say_where_all_of_it_is() {
     assert_eq!(found, [Outcome::Refused(Refusal::NoRoom)], "a node without domains");
 }
 
+#[test]
+fn the_world_refuses_what_no_channel_passes_unless_it_may_be_filled_further() {
+    let mut fleet = sockets(1);
+    let mut topology = Topology::clone(fleet.nodes[0].topology.as_ref().unwrap());
+    topology.nics = vec![Nic { bandwidth: Bandwidth(10), domain: None }];
+    fleet.nodes[0].topology = Some(Arc::new(topology));
+    let over = |id, bandwidth, domain| {
+        let mut order = start(&moving(id, 10, 0), &[(domain, 2000, 4)]);
+        if let Action::Start { placement, .. } = &mut order.action {
+            let bandwidth = Bandwidth(bandwidth);
+            placement.grant.channels.push(ChannelGrant { channel: ChannelIndex(0), bandwidth });
+        }
+        order
+    };
+    let (accepted, refused) = (Outcome::Accepted, Outcome::Refused(Refusal::NoRoom));
+    let mut world = World::new(&fleet, TrueRates::default(), &[], 0);
+    assert_eq!(outcomes(&mut world, &[over(1, 6, 0), over(2, 5, 1)]), [accepted, refused]);
+    let mut world = World::new(&fleet, TrueRates::default(), &[], 0);
+    world.oversubscribe(Milli(1100));
+    assert_eq!(outcomes(&mut world, &[over(1, 6, 0), over(2, 5, 1)]), [accepted, accepted]);
+    // The memory of one domain moves 20 GB/s.
+    let small = |id, bandwidth| {
+        let mut job = moving(id, 10, bandwidth);
+        let request = &mut Arc::make_mut(&mut job.alternatives)[0].request;
+        (request.cores, request.memory) = (MilliCores(1000), Bytes(2 * GIB));
+        start(&job, &[(0, 1000, 2)])
+    };
+    let mut world = World::new(&fleet, TrueRates::default(), &[], 0);
+    let orders = [small(1, 12_000_000_000), small(2, 9_000_000_000)];
+    assert_eq!(outcomes(&mut world, &orders), [accepted, refused]);
+}
+
+#[test]
+fn staging_jobs_on_one_switch_come_one_after_another_and_what_no_policy_limits_runs_at_once() {
+    let mut fleet = inventory(1);
+    let devices = vec![DeviceIndex(0), DeviceIndex(1)];
+    let switch = PcieSwitch { devices, above: None, bandwidth: Bandwidth(16_000_000_000) };
+    let topology = Topology { pcie: vec![switch], ..Topology::default() };
+    fleet.nodes[0].topology = Some(Arc::new(topology));
+    let staging = |id| {
+        let mut job = job(id, 1000, 100);
+        let way = &mut Arc::make_mut(&mut job.alternatives)[0];
+        way.request.traffic.pcie = Bandwidth(10_000_000_000);
+        job
+    };
+    let jobs = [staging(1), staging(2)];
+    let policy = |part| Policy { oversubscribe: Milli(part), ..weighing(1000) };
+    assert_eq!(ends(&fleet, &jobs, &policy(1000)), 200);
+    assert_eq!(ends(&fleet, &jobs, &policy(1250)), 100);
+}
+
 /// When a job that takes 100 seconds really ends, in milliseconds.
 fn end(domains: &[(u16, u64, u64)], bandwidth: u64, truth: Truth) -> u64 {
     let mut world = World::new(&sockets(1), TrueRates::new(truth, &[], 0), &[], 0);
@@ -129,17 +181,21 @@ fn memory_that_is_far_slows_a_run_that_moves_data_by_as_much_as_the_world_says()
     assert_eq!(end(even, twenty, strength(1000)), 100_000);
 }
 
-/// When everything is done, in seconds, where the policy weighs completion so and nothing else.
-fn ends(fleet: &Inventory, jobs: &[Job], weight: u32) -> u64 {
+/// A policy that weighs completion so much and nothing else.
+fn weighing(weight: u32) -> Policy {
     let mut weights = [Milli::ZERO; Objective::COUNT];
     weights[Objective::Completion.position()] = Milli(weight);
     let shipped = shipped("default").expect("it is shipped");
     let tiers = vec![Weighting::Fixed(weights)];
-    let policy = Policy { tiers, patience: Milli::ZERO, batch: None, ..shipped };
+    Policy { tiers, patience: Milli::ZERO, batch: None, ..shipped }
+}
+
+/// When everything is done, in seconds.
+fn ends(fleet: &Inventory, jobs: &[Job], policy: &Policy) -> u64 {
     let jobs = jobs.iter().cloned().map(Arc::new).collect();
     let workload = Workload { jobs, ..Workload::default() };
     let options = Options { checks: Checks::Thorough, ..Options::default() };
-    let outcome = scenario::run(fleet, &workload, &policy, options, &mut motley());
+    let outcome = scenario::run(fleet, &workload, policy, options, &mut motley());
     assert_eq!(outcome.violations, []);
     outcome.log.last().map_or(Time::ZERO, |entry| entry.at).0 / Span::seconds(1).0
 }
@@ -167,6 +223,6 @@ fn a_task_bound_by_memory_ends_sooner_on_a_slower_node_and_is_late_where_that_is
     let bound = Job { arrival: Time::seconds(1), ..bound };
     let jobs = [cores, memory, bound];
     // 500 ÷ 0.9, and 500 × 1.55.
-    assert_eq!(ends(&fleet, &jobs, 1000), 556);
-    assert_eq!(ends(&fleet, &jobs, 0), 776);
+    assert_eq!(ends(&fleet, &jobs, &weighing(1000)), 556);
+    assert_eq!(ends(&fleet, &jobs, &weighing(0)), 776);
 }

@@ -89,6 +89,7 @@ fn what_is_left_out_has_its_default() {
         pick: Pick::Weighted,
         tiers: vec![Weighting::Fixed([0, 0, 0, 0, 0, 1000, 0, 0].map(Milli))],
         patience: Milli::ZERO,
+        oversubscribe: Milli::WHOLE,
         scale: SCALE,
         batch: None,
     };
@@ -100,9 +101,10 @@ fn every_field_that_is_given_is_read() {
     let rest = "[scale]\ncompletion = \"1m30s\"\nutilisation = 0.25\nfragmentation = 0.5\n\
                 companion = 0.25\nrarity = 2.5\nenergy = \"1kWh\"\ndeadline = 0.000001\n\
                 locality = \"20GB\"\n";
-    let patience = "description = \"y\"\npatience = 2.5\n";
+    let patience = "description = \"y\"\npatience = 2.5\noversubscribe = 1.25\n";
     let policy = read("p.toml", &[WEIGHTED, patience, TIER, rest].concat()).unwrap();
     assert_eq!((&*policy.description, policy.patience), ("y", Milli(2500)));
+    assert_eq!(policy.oversubscribe, Milli(1250));
     let expected = Scale {
         completion: Span::seconds(90),
         utilisation: Milli(250),
@@ -177,7 +179,7 @@ fn the_first_of_several_unknown_words_is_named() {
     refused(
         &[HEAD, "zzz = 1\naaa = 1\npick = \"spread\"\n"],
         "p.toml:4: unknown field \"zzz\"; it may be format, name, description, order, pick, \
-         patience, batch, tier, scale",
+         patience, oversubscribe, batch, tier, scale",
     );
 }
 

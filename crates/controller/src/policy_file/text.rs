@@ -3,14 +3,15 @@
 use std::fmt::Write as _;
 
 use fleet::policy::{Batch, ByUtilisation, Objective, Pick, Scale, Weighting, Weights};
-use fleet::{Bytes, Micro, Millijoules, Policy, Span};
+use fleet::{Bytes, Micro, Milli, Millijoules, Policy, Span};
 
 use super::{FORMAT, order_key_name, pick_name};
 
 /// The text of a file that [`read`](super::read) reads as an equal policy.
 ///
 /// Whatever the policy does not read is left out: a policy that does not weigh has no tiers,
-/// patience or scale in its file, and must hold [`SCALE`](super::SCALE) to be equal again.
+/// patience or scale in its file, and must hold [`SCALE`](super::SCALE) to be equal again. So is a
+/// factor of oversubscription of 1, which changes nothing.
 #[must_use]
 pub fn text(policy: &Policy) -> String {
     let keys = policy.order.iter().map(|key| quote(order_key_name(*key)));
@@ -20,6 +21,9 @@ pub fn text(policy: &Policy) -> String {
     }
     lines.push(format!("order = [{}]", keys.collect::<Vec<_>>().join(", ")));
     lines.push(format!("pick = {}", quote(pick_name(policy.pick))));
+    if policy.oversubscribe != Milli::WHOLE {
+        lines.push(format!("oversubscribe = {}", policy.oversubscribe));
+    }
     if policy.pick.weighs() {
         lines.push(format!("patience = {}", policy.patience));
         let batch = policy.batch.filter(|_| policy.pick == Pick::Weighted);

@@ -116,6 +116,7 @@ pub(crate) fn policy(dice: &mut Dice) -> Policy {
         tiers: [vec![fixed.clone()], vec![moving.clone()], vec![fixed, moving]][dice.below(3)]
             .clone(),
         patience: Milli(u32::try_from(dice.below(2) * 1000).expect("small")),
+        oversubscribe: Milli::WHOLE,
         scale: Scale {
             completion: Span::seconds(60),
             utilisation: Milli(100),

@@ -138,6 +138,7 @@ pub(crate) fn policy() -> Policy {
         pick: Pick::Spread,
         tiers: Vec::new(),
         patience: Milli::ZERO,
+        oversubscribe: Milli::WHOLE,
         scale: Scale {
             completion: Span::seconds(60),
             utilisation: Milli(100),

@@ -174,6 +174,12 @@ fn is_amount(constraint: Constraint) -> bool {
         | Constraint::FreeMemory
         | Constraint::FreeDevices
         | Constraint::FreeShare
-        | Constraint::FreeDeviceMemory => true,
+        | Constraint::MemoryBandwidth
+        | Constraint::PcieBandwidth
+        | Constraint::NetworkBandwidth
+        | Constraint::FreeDeviceMemory
+        | Constraint::FreeMemoryBandwidth
+        | Constraint::FreePcieBandwidth
+        | Constraint::FreeNetworkBandwidth => true,
     }
 }

@@ -7,11 +7,12 @@ use thiserror::Error;
 use crate::device::DeviceKind;
 use crate::explanation::{Constraint, FellOut};
 use crate::id::{
-    Attempt, ClassId, DeviceIndex, DomainIndex, JobId, NodeId, RunId, Serial, TaskIndex,
+    Attempt, ChannelIndex, ClassId, DeviceIndex, DomainIndex, JobId, NodeId, RunId, Serial,
+    TaskIndex,
 };
 use crate::plan::StopCause;
 use crate::run::Stage;
-use crate::units::{Bytes, Micro, Milli, Rate, Span, Time};
+use crate::units::{Bandwidth, Bytes, Micro, Milli, Rate, Span, Time};
 
 /// One way in which a decision breaks the law.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -113,6 +114,25 @@ pub enum Fault {
     /// What must be in one memory domain is not.
     #[error("run {run} asks to be in one memory domain, and on node {node} it is not")]
     DomainsSeveral { run: RunId, node: NodeId },
+    /// A channel is held otherwise than the devices and what is stated ask.
+    #[error(
+        "run {run} moves {asked} over channel {channel} of node {node} and is granted {granted}"
+    )]
+    ChannelDiffers {
+        run: RunId,
+        node: NodeId,
+        channel: ChannelIndex,
+        asked: Bandwidth,
+        granted: Bandwidth,
+    },
+    /// The node has no such channel, or it is named twice or out of order.
+    #[error(
+        "run {run} is granted channel {channel} of node {node}, unknown, twice or out of order"
+    )]
+    ChannelOutOfOrder { run: RunId, node: NodeId, channel: ChannelIndex },
+    /// What is stated for the network is not granted of one NIC.
+    #[error("run {run} moves {asked} over the network and is granted {granted} of {nics} NICs")]
+    NicsDiffer { run: RunId, asked: Bandwidth, granted: Bandwidth, nics: usize },
     /// More is granted than is left by the runs of the snapshot and the placements before.
     #[error("run {run} is granted {asked} {part} of node {node}, which has {left} left")]
     Over { run: RunId, node: NodeId, part: Part, asked: u64, left: u64 },
@@ -298,6 +318,10 @@ pub enum Part {
     DomainCores(Option<DomainIndex>),
     /// The memory of all memory domains together, or of one, in bytes.
     DomainMemory(Option<DomainIndex>),
+    /// What the memory of a domain can move, in bytes a second.
+    DomainLoad(DomainIndex),
+    /// What passes a channel, in bytes a second.
+    Channel(ChannelIndex),
 }
 
 impl fmt::Display for Part {
@@ -311,6 +335,8 @@ impl fmt::Display for Part {
             Self::DomainCores(None) => out.write_str("thousandths of a core in domains"),
             Self::DomainCores(Some(one)) => write!(out, "thousandths of a core of domain {one}"),
             Self::DomainMemory(None) => out.write_str("bytes of memory in domains"),
+            Self::DomainLoad(one) => write!(out, "bytes a second of the memory of domain {one}"),
+            Self::Channel(one) => write!(out, "bytes a second of channel {one}"),
             Self::DomainMemory(Some(one)) => write!(out, "bytes of the memory of domain {one}"),
         }
     }

@@ -6,7 +6,6 @@ use crate::id::{ClassId, DomainIndex};
 use crate::job::{Reach, Request};
 use crate::node::{DeviceFree, DomainFree, Free, Grant, Node};
 use crate::plan::Placement;
-use crate::topology::Domain;
 use crate::units::{Bytes, MilliCores};
 
 /// Checks that the domains of a grant are of the node, in order, and hold all of it; one of them
@@ -83,52 +82,57 @@ pub(super) fn leave(left: &mut Free, grant: &Grant) {
         if let Some(left) = left.domains.get_mut(usize::from(held.domain.0)) {
             left.cores = left.cores.saturating_sub(held.cores);
             left.memory = left.memory.saturating_sub(held.memory);
+            left.load = left.load.saturating_add(held.load);
         }
     }
 }
 
 /// Whether one domain of the node would have all that is asked if nothing ran.
 pub(super) fn one_could(request: &Request, class: ClassId, node: &Node) -> bool {
-    let Some(topology) = must_be_in_one(request, node) else { return true };
-    topology.domains.iter().any(|domain| {
-        let devices = domain.devices.iter();
-        let of_class =
-            devices.filter(|device| node.devices[usize::from(device.0)] == class).count();
-        let wanted = request.devices.as_ref().map_or(0, |devices| devices.count as usize);
-        domain.cores >= request.cores && domain.memory >= request.memory && of_class >= wanted
+    must_be_in_one(request, node).is_none_or(|topology| {
+        (0..topology.domains.len()).any(|domain| this_could(request, class, node, domain))
     })
 }
 
 /// Whether one domain of the node has all that is asked free.
 pub(super) fn one_can(request: &Request, class: ClassId, (node, free): (&Node, &Free)) -> bool {
-    must_be_in_one(request, node).is_none() || one_with_room(request, class, (node, free)).is_some()
+    must_be_in_one(request, node).is_none_or(|topology| {
+        (0..topology.domains.len()).any(|domain| this_can(request, class, (node, free), domain))
+    })
 }
 
-/// A domain of the node that has all that is asked free, where one must; with its position.
-pub(super) fn one_with_room<'a>(
+/// Whether this domain would have all that is asked if nothing ran.
+pub(super) fn this_could(request: &Request, class: ClassId, node: &Node, at: usize) -> bool {
+    let Some(topology) = &node.topology else { return false };
+    let domain = &topology.domains[at];
+    let devices = domain.devices.iter();
+    let of_class = devices.filter(|device| node.devices[usize::from(device.0)] == class).count();
+    let wanted = request.devices.as_ref().map_or(0, |devices| devices.count as usize);
+    domain.cores >= request.cores && domain.memory >= request.memory && of_class >= wanted
+}
+
+/// Whether this domain has all that is asked free.
+pub(super) fn this_can(
     request: &Request,
     class: ClassId,
-    (node, free): (&'a Node, &Free),
-) -> Option<(usize, &'a Domain)> {
-    let topology = must_be_in_one(request, node)?;
-    let mut all = topology.domains.iter().enumerate().zip(&free.domains);
-    let found = all.find(|((_, domain), left)| {
-        let DomainFree { cores, memory } = **left;
-        let suits = |device: &DeviceFree| match &request.devices {
-            Some(asked) => device.share >= asked.share && device.memory >= asked.memory,
-            None => false,
-        };
-        let attached = domain.devices.iter().map(|device| usize::from(device.0));
-        let of_class = attached.filter(|device| node.devices[*device] == class);
-        let suited = of_class.filter(|device| suits(&free.devices[*device])).count();
-        let wanted = request.devices.as_ref().map_or(0, |devices| devices.count as usize);
-        cores >= request.cores && memory >= request.memory && suited >= wanted
-    });
-    found.map(|(one, _)| one)
+    (node, free): (&Node, &Free),
+    at: usize,
+) -> bool {
+    let Some(topology) = &node.topology else { return false };
+    let DomainFree { cores, memory, .. } = free.domains[at];
+    let suits = |device: &DeviceFree| match &request.devices {
+        Some(asked) => device.share >= asked.share && device.memory >= asked.memory,
+        None => false,
+    };
+    let attached = topology.domains[at].devices.iter().map(|device| usize::from(device.0));
+    let of_class = attached.filter(|device| node.devices[*device] == class);
+    let suited = of_class.filter(|device| suits(&free.devices[*device])).count();
+    let wanted = request.devices.as_ref().map_or(0, |devices| devices.count as usize);
+    cores >= request.cores && memory >= request.memory && suited >= wanted
 }
 
 /// The domains among which one must have all; nothing where that does not matter.
-fn must_be_in_one<'a>(request: &Request, node: &'a Node) -> Option<&'a crate::Topology> {
+pub(super) fn must_be_in_one<'a>(request: &Request, node: &'a Node) -> Option<&'a crate::Topology> {
     let topology = node.topology.as_deref()?;
     (request.reach == Reach::Single && !topology.domains.is_empty()).then_some(topology)
 }

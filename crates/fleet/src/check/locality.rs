@@ -13,7 +13,7 @@ use crate::job::Job;
 use crate::node::{Free, Node};
 use crate::plan::Placement;
 use crate::snapshot::Snapshot;
-use crate::units::{Span, Time};
+use crate::units::{Milli, Span, Time};
 
 /// What there will be once the plan is carried out.
 pub(super) struct Prospect<'a> {
@@ -21,6 +21,8 @@ pub(super) struct Prospect<'a> {
     pub(super) placements: &'a [Placement],
     /// What is then free of every node.
     pub(super) left: &'a [Free],
+    /// How much of a channel may be held.
+    pub(super) oversubscribe: Milli,
 }
 
 /// Adds what is not true of the reason.
@@ -78,7 +80,8 @@ impl Prospect<'_> {
         let mut ends = Vec::new();
         if let Some(entry) = self.snapshot.nodes.get(node.index()) {
             let free = self.free_at(node, at);
-            let place = Place { node: &entry.node, free: &free, up: entry.up };
+            let oversubscribe = self.oversubscribe;
+            let place = Place { node: &entry.node, free: &free, up: entry.up, oversubscribe };
             let staging = staging(self.snapshot, job, &entry.node);
             for alternative in job.alternatives.iter() {
                 for (_, rate) in rooms(self.snapshot, alternative, &place) {

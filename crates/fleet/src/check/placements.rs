@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Fault, Part, inside};
+use super::{Fault, Part, channels, inside};
 use crate::device::{DeviceClass, ShareRule};
 use crate::id::{Attempt, JobId, NodeId, TaskIndex};
 use crate::job::{Alternative, DeviceRequest, Job};
@@ -14,7 +14,7 @@ use crate::units::{Milli, Rate, Span, Work};
 /// Checks every placement. Returns how many waiting tasks of each job they start.
 pub(super) fn check(
     snapshot: &Snapshot,
-    placements: &[Placement],
+    (placements, oversubscribe): (&[Placement], Milli),
     faults: &mut Vec<Fault>,
 ) -> BTreeMap<JobId, u32> {
     let mut started: BTreeSet<(JobId, TaskIndex)> = BTreeSet::new();
@@ -38,6 +38,8 @@ pub(super) fn check(
         check_devices(placement, &entry.node, faults);
         let free = left.entry(placement.node).or_insert_with(|| entry.free.clone());
         take(placement, free, faults);
+        let most = channels::Most { node: &entry.node, oversubscribe };
+        channels::take(placement, free, &most, faults);
         if let Some(waiting) = snapshot.backlog.get(&run.job) {
             check_choice(snapshot, placement, (&waiting.job, &entry.node), faults);
         }
@@ -127,6 +129,7 @@ fn check_choice(
     }
     check_grant(placement, chosen, faults);
     inside::check(placement, (&chosen.request, node), faults);
+    channels::check(placement, (&chosen.request, node), faults);
     let Some(model) = snapshot.classes.0.get(class.index()) else {
         faults.push(Fault::ClassUnknown { run, class });
         return;

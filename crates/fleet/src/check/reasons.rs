@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::locality::{self, Prospect};
 use super::placements::{declared_rate, time_for};
-use super::{Fault, inside};
+use super::{Fault, channels, inside};
 use crate::device::{DeviceClass, ShareRule};
 use crate::explanation::{Constraint, FellOut, Patience, Reason, Tally};
 use crate::id::{ClassId, NodeId};
-use crate::job::{Alternative, DeviceRequest, Job};
+use crate::job::{Alternative, DeviceRequest, Job, Request};
 use crate::node::{DeviceFree, Free, Node};
 use crate::plan::{Decision, Placement};
 use crate::snapshot::Snapshot;
@@ -28,8 +28,10 @@ pub(super) fn check(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
     for told in &decision.explanation.waiting {
         let Some(waiting) = snapshot.backlog.get(&told.job) else { continue };
         let job = &*waiting.job;
+        let most = decision.explanation.oversubscribe;
         let counts = counts.entry(&job.alternatives).or_insert_with(|| {
-            job.alternatives.iter().map(|alternative| count(snapshot, &left, alternative)).collect()
+            let ways = job.alternatives.iter();
+            ways.map(|alternative| count(snapshot, (&left, most), alternative)).collect()
         });
         match &*told.reason {
             Reason::NoRoom(tallies) => check_no_room(job, tallies, counts, &mut faults),
@@ -39,7 +41,7 @@ pub(super) fn check(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
             // Whether it is true is looked at every turn.
             Reason::Effort | Reason::Recalled => {}
             Reason::Gang(_) => {
-                let fit = gang::most(snapshot, &left, job);
+                let fit = gang::most(snapshot, (&left, decision.explanation.oversubscribe), job);
                 let asked = u32::try_from(waiting.tasks().count()).unwrap_or(u32::MAX);
                 if fit >= u64::from(asked) {
                     faults.push(Fault::GangRoom { job: job.id, asked, fit });
@@ -47,7 +49,8 @@ pub(super) fn check(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
             }
             Reason::Locality(told) => {
                 let placements = &decision.plan.placements;
-                let prospect = Prospect { snapshot, placements, left: &left };
+                let oversubscribe = decision.explanation.oversubscribe;
+                let prospect = Prospect { snapshot, placements, left: &left, oversubscribe };
                 locality::check(&prospect, job, told, &mut faults);
             }
             Reason::Batch(until) => {
@@ -79,6 +82,7 @@ fn left_after(snapshot: &Snapshot, placements: &[Placement]) -> Vec<Free> {
             }
         }
         inside::leave(left, grant);
+        channels::leave(left, grant);
     }
     left
 }
@@ -101,10 +105,14 @@ struct Unmet {
     asked: u64,
 }
 
-fn count(snapshot: &Snapshot, left: &[Free], alternative: &Alternative) -> Count {
+fn count(
+    snapshot: &Snapshot,
+    (left, oversubscribe): (&[Free], Milli),
+    alternative: &Alternative,
+) -> Count {
     let mut count = Count::default();
     for (entry, free) in snapshot.nodes.iter().zip(left) {
-        let place = Place { node: &entry.node, free, up: entry.up };
+        let place = Place { node: &entry.node, free, up: entry.up, oversubscribe };
         let Some(unmet) = speak(snapshot, alternative, &place, &mut count) else { continue };
         let Unmet { constraint, asked, best } = unmet;
         let counted = count.fell_out.entry(constraint).or_insert(FellOut {
@@ -124,6 +132,8 @@ pub(super) struct Place<'a> {
     pub(super) node: &'a Node,
     pub(super) free: &'a Free,
     pub(super) up: bool,
+    /// How much of a channel may be held.
+    pub(super) oversubscribe: Milli,
 }
 
 /// The classes of a node that have room, each with the rate declared for it.
@@ -229,12 +239,35 @@ fn walk_amounts(alternative: &Alternative, class: ClassId, place: &Place<'_>) ->
         enough(Constraint::Devices, devices.count.into(), of_class.len() as u64)?;
     }
     met(Constraint::Domain, inside::one_could(request, class, node))?;
+    let most = channels::Most { node, oversubscribe: place.oversubscribe };
+    walk_channels(request, class, (&most, None))?;
     enough(Constraint::FreeCores, request.cores.0, free.cores.0)?;
     enough(Constraint::FreeMemory, request.memory.0, free.memory.0)?;
     if let Some(devices) = &request.devices {
         walk_free_devices(devices, &of_class)?;
     }
-    met(Constraint::FreeDomain, inside::one_can(request, class, (node, free)))
+    met(Constraint::FreeDomain, inside::one_can(request, class, (node, free)))?;
+    walk_channels(request, class, (&most, Some(free)))
+}
+
+/// What channels pass in all, or have left.
+fn walk_channels(
+    request: &Request,
+    class: ClassId,
+    (most, free): (&channels::Most<'_>, Option<&Free>),
+) -> Result<(), Unmet> {
+    use Constraint::{
+        FreeMemoryBandwidth, FreeNetworkBandwidth, FreePcieBandwidth, MemoryBandwidth,
+        NetworkBandwidth, PcieBandwidth,
+    };
+    let of = |lasting, passing| if free.is_some() { passing } else { lasting };
+    let room = channels::Room { most, free, request, class };
+    let asked = request.traffic.memory.0;
+    enough(of(MemoryBandwidth, FreeMemoryBandwidth), asked, room.memory())?;
+    let asked = request.devices.as_ref().map_or(0, |devices| devices.count.into());
+    enough(of(PcieBandwidth, FreePcieBandwidth), asked, room.devices())?;
+    let asked = request.traffic.network.0;
+    enough(of(NetworkBandwidth, FreeNetworkBandwidth), asked, room.network())
 }
 
 fn walk_free_devices(request: &DeviceRequest, of_class: &[DeviceFree]) -> Result<(), Unmet> {

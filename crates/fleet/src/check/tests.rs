@@ -3,6 +3,7 @@
 
 mod plan;
 mod inside;
+mod channels;
 mod stops;
 mod explanation;
 mod reasons;

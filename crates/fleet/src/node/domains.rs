@@ -13,6 +13,7 @@
 
 use std::cmp::Reverse;
 
+use super::channels::{Bounds, most, usable};
 use super::{
     DeviceChoice, DeviceFree, DeviceGrant, DomainFree, DomainGrant, Free, Grant, Node,
     choose_devices,
@@ -21,13 +22,14 @@ use crate::device::Classes;
 use crate::id::{ClassId, DomainIndex};
 use crate::job::{DeviceRequest, Request};
 use crate::topology::{MemoryKind, Topology};
-use crate::units::{Bytes, Milli, MilliCores};
+use crate::units::{Bandwidth, Bytes, Milli, MilliCores};
 
 /// What is free of the domains when nothing runs.
 pub(super) fn capacity(topology: &Topology) -> Vec<DomainFree> {
     let whole = |domain: &crate::topology::Domain| DomainFree {
         cores: domain.cores,
         memory: domain.memory,
+        load: Bandwidth::ZERO,
     };
     topology.domains.iter().map(whole).collect()
 }
@@ -38,6 +40,7 @@ pub(super) fn take(free: &mut [DomainFree], grants: &[DomainGrant]) {
         let left = &mut free[held.domain.index()];
         left.cores -= held.cores;
         left.memory -= held.memory;
+        left.load += held.load;
     }
 }
 
@@ -47,6 +50,7 @@ pub(super) fn give_back(free: &mut [DomainFree], grants: &[DomainGrant]) {
         let left = &mut free[held.domain.index()];
         left.cores += held.cores;
         left.memory += held.memory;
+        left.load -= held.load;
     }
 }
 
@@ -66,21 +70,6 @@ pub(super) fn have_room(free: &[DomainFree], grant: &Grant) -> bool {
     grants.iter().enumerate().all(fits)
 }
 
-/// What is free for a run that may only have devices attached to this domain.
-#[must_use]
-pub fn within(node: &Node, free: &Free, domain: DomainIndex) -> Free {
-    let mut left = free.clone();
-    let attached =
-        node.topology.iter().flat_map(|topology| &topology.domains[domain.index()].devices);
-    let attached: Vec<usize> = attached.map(|device| device.index()).collect();
-    for (index, device) in left.devices.iter_mut().enumerate() {
-        if !attached.contains(&index) {
-            *device = DeviceFree::default();
-        }
-    }
-    left
-}
-
 /// The domains that alone have all that is asked, devices of class `class` among it, with the
 /// devices that a run would get there by [`choose_devices`]; the tightest fit first.
 #[must_use]
@@ -88,19 +77,22 @@ pub fn single_choices(
     node: &Node,
     free: &Free,
     classes: &Classes,
-    request: &Request,
-    class: ClassId,
+    (request, class): (&Request, ClassId),
+    oversubscribe: Milli,
 ) -> Vec<(DomainIndex, Option<DeviceChoice>)> {
+    let Some(topology) = node.topology.as_deref() else { return Vec::new() };
     let mut found = Vec::new();
     for (domain, left) in (0..=u16::MAX).map(DomainIndex).zip(&free.domains) {
-        if left.cores < request.cores || left.memory < request.memory {
+        let reach = reachable(topology, (domain, left), request, oversubscribe);
+        if left.cores < request.cores || reach < request.memory {
             continue;
         }
         let fit = (left.cores, left.memory, domain);
         match &request.devices {
             None => found.push(((Milli::ZERO, Bytes::ZERO, 0), fit, None)),
             Some(devices) => {
-                let inside = within(node, free, domain);
+                let bounds = Bounds { single: Some(domain), oversubscribe };
+                let inside = usable(node, free, (request, class), bounds);
                 if let Some(choice) = choose_devices(node, &inside, classes, devices, class) {
                     let grants = choice.grants(node, &inside, devices, class);
                     let device_fit = device_fit(node, &inside, (devices, class), &grants);
@@ -125,31 +117,56 @@ fn device_fit(
     (first.share, first.memory, super::suited(node, free, request, class).count())
 }
 
-/// How much of each domain a run with these devices holds: all of it in `single`, or as much of
+/// How much of the free memory of a domain a run can have, so that what it moves from and to it
+/// does not pass what may be held: it moves as much of what it moves in all as it has of its
+/// memory there.
+fn reachable(
+    topology: &Topology,
+    (domain, free): (DomainIndex, &DomainFree),
+    request: &Request,
+    oversubscribe: Milli,
+) -> Bytes {
+    let (bandwidth, moved) = (topology.domains[domain.index()].bandwidth, request.traffic.memory);
+    if bandwidth.is_zero() || moved.is_zero() {
+        return free.memory;
+    }
+    let room = most(bandwidth, oversubscribe).saturating_sub(free.load);
+    let reach = u128::from(room.0) * u128::from(request.memory.0) / u128::from(moved.0);
+    free.memory.min(Bytes(u64::try_from(reach).unwrap_or(u64::MAX)))
+}
+
+/// What a run moves from and to so much of its memory, rounded up.
+fn load(request: &Request, memory: Bytes) -> Bandwidth {
+    let moved = u128::from(request.traffic.memory.0) * u128::from(memory.0);
+    let all = u128::from(request.memory.0.max(1));
+    Bandwidth(u64::try_from(moved.div_ceil(all)).expect("a part of what is moved in all"))
+}
+
+/// How much of each domain a run with these devices holds: all of it in one, or as much of
 /// each as is nearest. Nothing where the node has no domains.
 ///
 /// # Panics
-/// If the domains have less free than is asked.
+/// If the domains have less free, or can move less, than is asked.
 #[must_use]
 pub fn domain_grants(
     node: &Node,
     free: &Free,
     request: &Request,
     devices: &[DeviceGrant],
-    single: Option<DomainIndex>,
+    bounds: Bounds,
 ) -> Vec<DomainGrant> {
     let Some(topology) = node.topology.as_deref().filter(|found| !found.domains.is_empty()) else {
         return Vec::new();
     };
     let (cores, memory) = (request.cores, request.memory);
-    if let Some(domain) = single {
-        return vec![DomainGrant { domain, cores, memory }];
+    if let Some(domain) = bounds.single {
+        return vec![DomainGrant { domain, cores, memory, load: load(request, memory) }];
     }
-    let ground = Ground::new(topology, free, request, devices);
+    let ground = Ground::new(topology, free, (request, devices), bounds.oversubscribe);
     let starts = (0..=u16::MAX).map(DomainIndex).take(free.domains.len());
     let layouts = starts.map(|start| ground.layout(start));
     let best = layouts.min_by_key(|layout| ground.rank(layout));
-    best.expect("there is a domain").grants()
+    best.expect("there is a domain").grants(request)
 }
 
 /// How much of each domain: cores and memory.
@@ -167,6 +184,8 @@ struct Ground<'a> {
     topology: &'a Topology,
     free: &'a [DomainFree],
     request: &'a Request,
+    /// By domain, how much of its memory can be had.
+    reachable: Vec<u64>,
     /// By domain, how far it is from all devices together.
     from_devices: Vec<u64>,
 }
@@ -175,8 +194,8 @@ impl<'a> Ground<'a> {
     fn new(
         topology: &'a Topology,
         free: &'a Free,
-        request: &'a Request,
-        devices: &[DeviceGrant],
+        (request, devices): (&'a Request, &[DeviceGrant]),
+        oversubscribe: Milli,
     ) -> Self {
         let at: Vec<DomainIndex> =
             devices.iter().filter_map(|held| topology.domain_of(held.device)).collect();
@@ -184,7 +203,10 @@ impl<'a> Ground<'a> {
             at.iter().map(|device| u64::from(topology.distance(domain, *device))).sum()
         };
         let from_devices = topology.indexed().map(|(domain, _)| far(domain)).collect();
-        Self { topology, free: &free.domains, request, from_devices }
+        let indexed = (0..=u16::MAX).map(DomainIndex).zip(&free.domains);
+        let reachable = indexed.map(|one| reachable(topology, one, request, oversubscribe).0);
+        let reachable = reachable.collect();
+        Self { topology, free: &free.domains, request, reachable, from_devices }
     }
 
     /// What an arrangement that begins at this domain comes to.
@@ -196,7 +218,7 @@ impl<'a> Ground<'a> {
             (u128::from(far), self.topology.distance(start, domain))
         };
         let cores = self.fill(cores, free, near);
-        let free = |domain: DomainIndex| self.free[domain.index()].memory.0;
+        let free = |domain: DomainIndex| self.reachable[domain.index()];
         let near = |domain: DomainIndex| {
             (self.distance_from(&cores, domain, start), self.preference(domain))
         };
@@ -227,7 +249,7 @@ impl<'a> Ground<'a> {
             taken[domain.index()] = part;
             left -= part;
         }
-        assert_eq!(left, 0, "the domains have free what the node has");
+        assert_eq!(left, 0, "the domains have what is asked");
         taken
     }
 
@@ -297,12 +319,13 @@ impl Layout {
         self.cores[domain] > 0 || self.memory[domain] > 0
     }
 
-    fn grants(&self) -> Vec<DomainGrant> {
+    fn grants(&self, request: &Request) -> Vec<DomainGrant> {
         let used = (0..=u16::MAX).zip(self.cores.iter().zip(&self.memory));
         let grant = |(domain, (cores, memory)): (u16, (&u64, &u64))| DomainGrant {
             domain: DomainIndex(domain),
             cores: MilliCores(*cores),
             memory: Bytes(*memory),
+            load: load(request, Bytes(*memory)),
         };
         used.filter(|(_, (cores, memory))| **cores > 0 || **memory > 0).map(grant).collect()
     }

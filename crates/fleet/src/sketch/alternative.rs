@@ -66,7 +66,11 @@ fn reach(line: &mut Line<'_>) -> Result<Reach, SketchError> {
 }
 
 fn traffic(line: &mut Line<'_>) -> Result<Traffic, SketchError> {
-    Ok(Traffic { memory: line.quantity("membw")?.unwrap_or_default() })
+    Ok(Traffic {
+        memory: line.quantity("membw")?.unwrap_or_default(),
+        pcie: line.quantity("pciebw")?.unwrap_or_default(),
+        network: line.quantity("netbw")?.unwrap_or_default(),
+    })
 }
 
 fn devices(line: &mut Line<'_>, classes: &Classes) -> Result<Option<DeviceRequest>, SketchError> {
@@ -158,14 +162,15 @@ pub(super) fn placement(
     let rate = alternative
         .rate(model)
         .ok_or_else(|| line.fault(&node.name, WordFault::WithoutRate { model: model.clone() }))?;
-    let Request { cores, memory, .. } = alternative.request;
-    let domains = super::inside::granted(line, (cores, memory), &devices, node)?;
+    let request = &alternative.request;
+    let (domains, channels) = super::inside::granted(line, request, &devices, node)?;
+    let (cores, memory) = (request.cores, request.memory);
     Ok(Placement {
         run: RunId { job: job.id, task, attempt },
         alternative: index,
         node: node.id,
         class,
-        grant: Grant { cores, memory, devices, domains },
+        grant: Grant { cores, memory, devices, domains, channels },
         rate,
         duration: job.work.and_then(|work| work.duration(rate)),
     })

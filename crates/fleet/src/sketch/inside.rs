@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::line::Line;
 use super::{SketchError, WordFault};
 use crate::id::{DeviceIndex, DomainIndex};
-use crate::node::{DeviceGrant, DomainGrant, Node};
-use crate::topology::{Domain, MemoryKind};
-use crate::units::{Bytes, MilliCores};
+use crate::job::Request;
+use crate::node::{Bounds, ChannelGrant, DeviceGrant, DomainGrant, Free, Node, channel_grants};
+use crate::topology::{Domain, MemoryKind, Nic, PcieSwitch};
+use crate::units::{Bandwidth, Milli};
 
 /// Takes the words of a line about the inside of nodes, and adds it to what is known of them.
 pub(super) fn read(line: &mut Line<'_>, nodes: &mut [(Node, bool)]) -> Result<(), SketchError> {
@@ -18,6 +19,8 @@ pub(super) fn read(line: &mut Line<'_>, nodes: &mut [(Node, bool)]) -> Result<()
     let mut topology = first.topology.as_deref().cloned().unwrap_or_default();
     match line.item() {
         "domain" => topology.domains.push(domain(line)?),
+        "pcie" => topology.pcie.push(pcie(line)?),
+        "nic" => topology.nics.push(nic(line)?),
         _ => topology.distances = distances(line)?,
     }
     let topology = Arc::new(topology);
@@ -31,11 +34,7 @@ fn domain(line: &mut Line<'_>) -> Result<Domain, SketchError> {
     let kind = line.value("kind")?.unwrap_or("dram");
     let fault = WordFault::Malformed { what: "a kind of memory", example: "kind=hbm" };
     let kind = MemoryKind::from_name(kind).ok_or_else(|| line.fault(kind, fault))?;
-    let mut devices = Vec::new();
-    for word in line.value("dev")?.into_iter().flat_map(|word| word.split(',')) {
-        devices.push(DeviceIndex(line.whole(word)?));
-    }
-    devices.sort_unstable();
+    let devices = devices(line)?;
     Ok(Domain {
         cores: line.quantity("cores")?.unwrap_or_default(),
         memory: line.quantity("mem")?.unwrap_or_default(),
@@ -46,25 +45,48 @@ fn domain(line: &mut Line<'_>) -> Result<Domain, SketchError> {
     })
 }
 
+fn pcie(line: &mut Line<'_>) -> Result<PcieSwitch, SketchError> {
+    let bandwidth = line.quantity("bw")?;
+    let missing = || line.fault("pcie", WordFault::Missing { what: "bw=" });
+    let bandwidth = bandwidth.ok_or_else(missing)?;
+    Ok(PcieSwitch { devices: devices(line)?, above: line.number("above")?, bandwidth })
+}
+
+fn nic(line: &mut Line<'_>) -> Result<Nic, SketchError> {
+    let bandwidth = line.quantity("bw")?;
+    let missing = || line.fault("nic", WordFault::Missing { what: "bw=" });
+    let bandwidth = bandwidth.ok_or_else(missing)?;
+    Ok(Nic { bandwidth, domain: line.number("in")?.map(DomainIndex) })
+}
+
+fn devices(line: &mut Line<'_>) -> Result<Vec<DeviceIndex>, SketchError> {
+    let mut devices = Vec::new();
+    for word in line.value("dev")?.into_iter().flat_map(|word| word.split(',')) {
+        devices.push(DeviceIndex(line.whole(word)?));
+    }
+    devices.sort_unstable();
+    Ok(devices)
+}
+
 /// One word a row, numbers with commas.
 fn distances(line: &mut Line<'_>) -> Result<Vec<Vec<u8>>, SketchError> {
     let rows = line.rest();
     rows.iter().map(|row| row.split(',').map(|word| line.whole(word)).collect()).collect()
 }
 
-/// Takes `in=`, and says what a run holds of domains: all of it in the one that is named, else in
-/// that of its first device, else in the first.
+/// Takes `in=`, and says what a run holds inside its node: all of it in the domain that is named,
+/// else in that of its first device, else in the first; and of channels what it states.
 pub(super) fn granted(
     line: &mut Line<'_>,
-    (cores, memory): (MilliCores, Bytes),
+    request: &Request,
     devices: &[DeviceGrant],
     node: &Node,
-) -> Result<Vec<DomainGrant>, SketchError> {
+) -> Result<(Vec<DomainGrant>, Vec<ChannelGrant>), SketchError> {
     let named = line.value("in")?;
-    let topology = node.topology.as_deref().filter(|topology| !topology.domains.is_empty());
-    let Some(topology) = topology else {
+    let Some(topology) = node.topology.as_deref() else {
         let none = WordFault::DomainUnknown { domains: 0 };
-        return named.map_or(Ok(Vec::new()), |word| Err(line.fault(word, none)));
+        let found = (Vec::new(), Vec::new());
+        return named.map_or(Ok(found), |word| Err(line.fault(word, none)));
     };
     let domain = match named {
         Some(word) => DomainIndex(line.whole(word)?),
@@ -73,9 +95,16 @@ pub(super) fn granted(
         }
     };
     let domains = topology.domains.len();
-    if domain.index() >= domains {
+    if domain.index() >= domains && (named.is_some() || domains > 0) {
         let word = named.unwrap_or(line.item());
         return Err(line.fault(word, WordFault::DomainUnknown { domains }));
     }
-    Ok(vec![DomainGrant { domain, cores, memory }])
+    let Request { cores, memory, traffic, .. } = *request;
+    let load = if memory.is_zero() { Bandwidth::ZERO } else { traffic.memory };
+    let held = DomainGrant { domain, cores, memory, load };
+    let held = if domains == 0 { Vec::new() } else { vec![held] };
+    let free = Free { loads: vec![Bandwidth::ZERO; topology.channels()], ..Free::default() };
+    let bounds = Bounds { single: Some(domain), oversubscribe: Milli(u32::MAX) };
+    let channels = channel_grants(node, &free, request, (devices, &held), bounds);
+    Ok((held, channels))
 }

@@ -84,7 +84,7 @@ impl Sketch {
         match line.item() {
             "class" => self.class(&mut line)?,
             "node" => self.node(&mut line)?,
-            "domain" | "distances" => {
+            "domain" | "distances" | "pcie" | "nic" => {
                 self.open_nodes = open_nodes;
                 let start = open_nodes.unwrap_or(self.parts.nodes.len());
                 inside::read(&mut line, &mut self.parts.nodes[start..])?;

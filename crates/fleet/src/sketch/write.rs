@@ -4,17 +4,17 @@ use std::fmt::Write;
 
 use crate::explanation::{Constraint, Explanation, FellOut, Reason, Score, Tally};
 use crate::id::{ClassId, JobId, RunId};
-use crate::node::{DeviceGrant, DomainGrant, Grant};
+use crate::node::{ChannelGrant, DeviceGrant, DomainGrant, Grant};
 use crate::plan::{Placement, Plan, StopCause};
 use crate::snapshot::Snapshot;
-use crate::units::{Bytes, Micro, Milli, MilliCores, Span, Time};
+use crate::units::{Bandwidth, Bytes, Micro, Milli, MilliCores, Span, Time};
 
 /// A plan, one line a start, stop or wake: `start train/1.0 n-0 alt=0 a100 cores=1 dev=0:0.5
 /// for=50s`.
 ///
 /// A device is written `index:share:memory`, without what is whole or nothing; memory domains
-/// `in=0`, or `in=0:cores:memory,1:cores:memory` where it takes several. A job that has no
-/// tasks waiting is written by its id.
+/// `in=0`, or `in=0:cores:memory,1:cores:memory` where it takes several; channels
+/// `over=0:16GB/s`. A job that has no tasks waiting is written by its id.
 #[must_use]
 pub fn plan_text(snapshot: &Snapshot, plan: &Plan) -> String {
     let starts = plan.placements.iter().map(|placement| start_text(snapshot, placement));
@@ -86,6 +86,11 @@ fn start_text(snapshot: &Snapshot, placement: &Placement) -> String {
     if !grant.domains.is_empty() {
         append(&mut text, format_args!(" in={}", domains_text(grant)));
     }
+    if !grant.channels.is_empty() {
+        let part = |held: &ChannelGrant| format!("{}:{}", held.channel.0, held.bandwidth);
+        let channels: Vec<_> = grant.channels.iter().map(part).collect();
+        append(&mut text, format_args!(" over={}", channels.join(",")));
+    }
     if let Some(duration) = duration {
         append(&mut text, format_args!(" for={duration}"));
     }
@@ -145,6 +150,7 @@ fn fell_out_text(fell_out: &FellOut) -> String {
     let FellOut { constraint, nodes, asked, best } = *fell_out;
     let cores = || format!(" {}/{}", MilliCores(asked), MilliCores(best));
     let bytes = || format!(" {}/{}", Bytes(asked), Bytes(best));
+    let moved = || format!(" {}/{}", Bandwidth(asked), Bandwidth(best));
     let count = || format!(" {asked}/{best}");
     let (name, amount) = match constraint {
         Constraint::Up => ("up", String::new()),
@@ -160,12 +166,18 @@ fn fell_out_text(fell_out: &FellOut) -> String {
         Constraint::Memory => ("memory", bytes()),
         Constraint::Devices => ("devices", count()),
         Constraint::Domain => ("domain", String::new()),
+        Constraint::MemoryBandwidth => ("memory-bandwidth", moved()),
+        Constraint::PcieBandwidth => ("pcie-bandwidth", count()),
+        Constraint::NetworkBandwidth => ("network-bandwidth", moved()),
         Constraint::FreeCores => ("free-cores", cores()),
         Constraint::FreeMemory => ("free-memory", bytes()),
         Constraint::FreeDevices => ("free-devices", count()),
         Constraint::FreeShare => ("free-share", cores()),
         Constraint::FreeDeviceMemory => ("free-device-memory", bytes()),
         Constraint::FreeDomain => ("free-domain", String::new()),
+        Constraint::FreeMemoryBandwidth => ("free-memory-bandwidth", moved()),
+        Constraint::FreePcieBandwidth => ("free-pcie-bandwidth", count()),
+        Constraint::FreeNetworkBandwidth => ("free-network-bandwidth", moved()),
     };
     format!("{nodes} {name}{amount}")
 }

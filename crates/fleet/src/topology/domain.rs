@@ -134,6 +134,54 @@ pub enum TopologyFault {
         /// What is given.
         found: u8,
     },
+    /// A PCIe switch above which there is one that does not come before it.
+    #[error("PCIe switch {switch} is below {above}, which does not come before it")]
+    SwitchAbove {
+        /// Which.
+        switch: usize,
+        /// What it is below.
+        above: u16,
+    },
+    /// A PCIe switch that nothing passes.
+    #[error("PCIe switch {switch} has a bandwidth of zero")]
+    SwitchIdle {
+        /// Which.
+        switch: usize,
+    },
+    /// A PCIe switch with a device that the node does not have.
+    #[error("PCIe switch {switch} has device {device}, and the node has {devices}")]
+    SwitchDevice {
+        /// Which.
+        switch: usize,
+        /// What it names.
+        device: u16,
+        /// How many the node has.
+        devices: usize,
+    },
+    /// A device right below two PCIe switches.
+    #[error("device {device} is below PCIe switch {switch} and another")]
+    SwitchDeviceTwice {
+        /// The second.
+        switch: usize,
+        /// Which device.
+        device: u16,
+    },
+    /// A NIC at a domain that is not there.
+    #[error("NIC {nic} is at domain {domain}, and there are {domains}")]
+    NicDomain {
+        /// Which.
+        nic: usize,
+        /// What it names.
+        domain: u16,
+        /// How many there are.
+        domains: usize,
+    },
+    /// A NIC that nothing passes.
+    #[error("NIC {nic} has a bandwidth of zero")]
+    NicIdle {
+        /// Which.
+        nic: usize,
+    },
 }
 
 /// The distance within a domain.
@@ -195,9 +243,13 @@ impl Topology {
         (0..=u16::MAX).map(DomainIndex).zip(&self.domains)
     }
 
-    /// Whether these domains share out what the node has; the first thing that is wrong with them.
+    /// Whether this is what the node is like inside; the first thing that is wrong with it.
     #[must_use]
     pub fn fault(&self, node: &Node) -> Option<TopologyFault> {
+        self.domain_fault(node).or_else(|| self.channel_fault(node))
+    }
+
+    fn domain_fault(&self, node: &Node) -> Option<TopologyFault> {
         if self.domains.is_empty() {
             let rows = self.distances.len();
             return (rows > 0).then_some(TopologyFault::NotSquare {

@@ -1,7 +1,7 @@
 //! Why a job waits, in words.
 
 use fleet::explanation::{Constraint, FellOut, GangRoom, Locality, Patience, StillWaiting, Tally};
-use fleet::{Alternative, Bytes, DeviceKind, Job, MilliCores, Reason, Span};
+use fleet::{Alternative, Bandwidth, Bytes, DeviceKind, Job, MilliCores, Reason, Span};
 use sim::report::{Why, is_lasting};
 
 use super::{Names, words};
@@ -72,12 +72,18 @@ fn lacking(constraint: Constraint) -> String {
         Constraint::Memory => "memory".to_owned(),
         Constraint::Devices => "number of devices".to_owned(),
         Constraint::Domain => "size of a memory domain".to_owned(),
+        Constraint::MemoryBandwidth => "memory bandwidth".to_owned(),
+        Constraint::PcieBandwidth => "PCIe bandwidth".to_owned(),
+        Constraint::NetworkBandwidth => "network bandwidth".to_owned(),
         Constraint::FreeCores => "free cores".to_owned(),
         Constraint::FreeMemory => "free memory".to_owned(),
         Constraint::FreeDevices => "free devices".to_owned(),
         Constraint::FreeShare => "free share of a device".to_owned(),
         Constraint::FreeDeviceMemory => "free device memory".to_owned(),
         Constraint::FreeDomain => "free room in one memory domain".to_owned(),
+        Constraint::FreeMemoryBandwidth => "free memory bandwidth".to_owned(),
+        Constraint::FreePcieBandwidth => "free PCIe bandwidth".to_owned(),
+        Constraint::FreeNetworkBandwidth => "free network bandwidth".to_owned(),
     }
 }
 
@@ -154,6 +160,15 @@ pub(super) fn unmet(alternative: &Alternative, group: &FellOut) -> String {
         Constraint::Cores => format!("cores {} of {} asked", thousandths(best), thousandths(asked)),
         Constraint::Memory => format!("memory {} of {} asked", Bytes(best), Bytes(asked)),
         Constraint::Devices => format!("{kind}s {best} of {asked} asked"),
+        Constraint::MemoryBandwidth => {
+            format!("memory bandwidth {} of {} asked", Bandwidth(best), Bandwidth(asked))
+        }
+        Constraint::PcieBandwidth => {
+            format!("{kind}s with the PCIe bandwidth {best} of {asked} asked")
+        }
+        Constraint::NetworkBandwidth => {
+            format!("network bandwidth {} of {} asked", Bandwidth(best), Bandwidth(asked))
+        }
         Constraint::Domain => "no memory domain is large enough for all of it".to_owned(),
         Constraint::FreeCores => {
             format!("free cores {} of {} asked", thousandths(best), thousandths(asked))
@@ -169,6 +184,15 @@ pub(super) fn unmet(alternative: &Alternative, group: &FellOut) -> String {
         }
         Constraint::FreeDeviceMemory => {
             format!("free {kind} memory {} of {} asked", Bytes(best), Bytes(asked))
+        }
+        Constraint::FreeMemoryBandwidth => {
+            format!("free memory bandwidth {} of {} asked", Bandwidth(best), Bandwidth(asked))
+        }
+        Constraint::FreePcieBandwidth => {
+            format!("{kind}s with the PCIe bandwidth free {best} of {asked} asked")
+        }
+        Constraint::FreeNetworkBandwidth => {
+            format!("free network bandwidth {} of {} asked", Bandwidth(best), Bandwidth(asked))
         }
         Constraint::FreeDomain => "no memory domain has all of it free".to_owned(),
     }

@@ -108,6 +108,7 @@ fn a_job_without_room_is_told_which_nodes_fell_out_where() {
 
 #[test]
 fn every_constraint_has_words() {
+    let giga = 1_000_000_000;
     let gib = 1 << 30;
     let cases = [
         (one(Constraint::Labels, 1, 0), "without label zone=a"),
@@ -128,6 +129,24 @@ fn every_constraint_has_words() {
         (one(Constraint::FreeDeviceMemory, 8 * gib, gib), "free GPU memory 1Gi of 8Gi asked"),
         (one(Constraint::Domain, 1, 0), "no memory domain is large enough for all of it"),
         (one(Constraint::FreeDomain, 1, 0), "no memory domain has all of it free"),
+        (one(Constraint::MemoryBandwidth, 9 * giga, giga), "memory bandwidth 1GB/s of 9GB/s asked"),
+        (one(Constraint::PcieBandwidth, 2, 1), "GPUs with the PCIe bandwidth 1 of 2 asked"),
+        (
+            one(Constraint::NetworkBandwidth, 9 * giga, giga),
+            "network bandwidth 1GB/s of 9GB/s asked",
+        ),
+        (
+            one(Constraint::FreeMemoryBandwidth, 9 * giga, giga),
+            "free memory bandwidth 1GB/s of 9GB/s asked",
+        ),
+        (
+            one(Constraint::FreePcieBandwidth, 2, 1),
+            "GPUs with the PCIe bandwidth free 1 of 2 asked",
+        ),
+        (
+            one(Constraint::FreeNetworkBandwidth, 9 * giga, giga),
+            "free network bandwidth 1GB/s of 9GB/s asked",
+        ),
     ];
     for (told, expected) in cases {
         assert_eq!(told, expected);

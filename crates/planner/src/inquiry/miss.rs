@@ -7,10 +7,10 @@
 
 use fleet::explanation::Constraint;
 use fleet::snapshot::Waiting;
-use fleet::{Alternative, Milli, NodeEntry, NodeId, Snapshot};
+use fleet::{Alternative, Bandwidth, Milli, NodeEntry, NodeId};
 
 use super::{Inquiry, suppose};
-use crate::feasible::{self, Devices, Ways};
+use crate::feasible::{self, Devices, Rules, Ways};
 
 /// The most misses that are told.
 const MISSES_MAX: usize = 3;
@@ -49,7 +49,9 @@ pub(super) fn nearest(inquiry: &Inquiry<'_>, waiting: &Waiting) -> Vec<Miss> {
     for (alternative, index) in waiting.job.alternatives.iter().zip(0_u16..).take(ALTERNATIVES_MAX)
     {
         for entry in after.nodes.iter() {
-            let Some(lacks) = lacks(alternative, entry, &after) else { return Vec::new() };
+            let (classes, oversubscribe) = (&*after.classes, inquiry.policy.oversubscribe);
+            let rules = Rules { classes, oversubscribe };
+            let Some(lacks) = lacks(alternative, entry, rules) else { return Vec::new() };
             add(&mut misses, index, lacks, entry.node.id);
         }
     }
@@ -93,14 +95,13 @@ fn distance(lacks: &[Lack]) -> Distance {
 }
 
 /// Everything that a node lacks for one task; nothing where it has room.
-fn lacks(alternative: &Alternative, entry: &NodeEntry, snapshot: &Snapshot) -> Option<Vec<Lack>> {
+fn lacks(alternative: &Alternative, entry: &NodeEntry, rules: Rules<'_>) -> Option<Vec<Lack>> {
     let (mut lowered, mut up) = (alternative.clone(), entry.up);
     let mut lacks: Vec<Lack> = Vec::new();
     loop {
         let ways = &mut Ways::default();
-        let (node, classes) = (&entry.node, &snapshot.classes);
-        let misfit =
-            feasible::judge(&lowered, node, up, &entry.free, classes, Devices::ByRule, ways);
+        let (node, free, by_rule) = (&entry.node, &entry.free, Devices::ByRule);
+        let misfit = feasible::judge(&lowered, node, up, free, rules, by_rule, ways);
         let Some(misfit) = misfit else { break };
         // Each is lowered to what is offered and so met from then on; one that came back could not
         // be lowered.
@@ -129,6 +130,12 @@ fn amount(alternative: &Alternative, constraint: Constraint) -> Option<u64> {
         Constraint::Memory | Constraint::FreeMemory => Some(request.memory.0),
         Constraint::Devices | Constraint::FreeDevices => devices.map(|one| one.count.into()),
         Constraint::DeviceMemory | Constraint::FreeDeviceMemory => devices.map(|one| one.memory.0),
+        Constraint::MemoryBandwidth | Constraint::FreeMemoryBandwidth => {
+            Some(request.traffic.memory.0)
+        }
+        Constraint::NetworkBandwidth | Constraint::FreeNetworkBandwidth => {
+            Some(request.traffic.network.0)
+        }
         _ => None,
     }
 }
@@ -163,6 +170,12 @@ fn lower(
             devices.count = u32::try_from(offered).unwrap_or(u32::MAX);
         }
         (Constraint::FreeShare, Some(devices)) if offered > 0 => devices.share = milli,
+        (Constraint::MemoryBandwidth | Constraint::FreeMemoryBandwidth, _) => {
+            request.traffic.memory = Bandwidth(offered);
+        }
+        (Constraint::NetworkBandwidth | Constraint::FreeNetworkBandwidth, _) => {
+            request.traffic.network = Bandwidth(offered);
+        }
         _ => return false,
     }
     true

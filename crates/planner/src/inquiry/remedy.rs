@@ -16,7 +16,7 @@ use fleet::{
 };
 
 use super::{Inquiry, suppose};
-use crate::feasible::{self, Devices, Ways};
+use crate::feasible::{self, Devices, Rules, Ways};
 use probe::Probe;
 
 /// The most plans that looking for remedies costs. One amount takes 40 at most, so that this is
@@ -273,7 +273,7 @@ fn eviction(waiting: &Waiting, probe: &mut Probe<'_>) -> (Option<Remedy>, bool) 
     let is_few = all().count() <= RUNS_MAX;
     let after = probe.after();
     let mut runs: Vec<(Span, RunId)> = all()
-        .filter(|run| is_few || makes_room(run, waiting, &after))
+        .filter(|run| is_few || makes_room(run, waiting, &after, probe.oversubscribe()))
         .map(|run| (snapshot.at.since(run.since), run.id()))
         .collect();
     runs.sort_unstable();
@@ -283,14 +283,15 @@ fn eviction(waiting: &Waiting, probe: &mut Probe<'_>) -> (Option<Remedy>, bool) 
 }
 
 /// Whether a node has room for a task once a run there is gone.
-fn makes_room(run: &Run, waiting: &Waiting, after: &Snapshot) -> bool {
+fn makes_room(run: &Run, waiting: &Waiting, after: &Snapshot, oversubscribe: Milli) -> bool {
     let entry = after.node(run.placement.node);
     let mut free = entry.free.clone();
     free.give_back(&run.placement.grant);
     let has_room = |asked: &Alternative| {
         let (node, ways) = (&entry.node, &mut Ways::default());
         let by_rule = Devices::ByRule;
-        feasible::judge(asked, node, entry.up, &free, &after.classes, by_rule, ways).is_none()
+        let rules = Rules { classes: &after.classes, oversubscribe };
+        feasible::judge(asked, node, entry.up, &free, rules, by_rule, ways).is_none()
     };
     waiting.job.alternatives.iter().any(has_room)
 }

@@ -202,9 +202,9 @@ impl Weigher<'_> {
             for (from, free) in expected.course(node, &group.free) {
                 for (alternative, one) in shape.iter().enumerate() {
                     let asked = shapes.alternative(*one);
-                    let (mut ways, classes) = (Ways::default(), &self.snapshot.classes);
+                    let (mut ways, rules) = (Ways::default(), self.rules());
                     let by_rule = Devices::ByRule;
-                    feasible::judge(asked, &group.node, true, &free, classes, by_rule, &mut ways);
+                    feasible::judge(asked, &group.node, true, &free, rules, by_rule, &mut ways);
                     for way in &ways.found {
                         let pace = demand.pace(alternative, way.class);
                         let Some(duration) = pace.duration else { continue };

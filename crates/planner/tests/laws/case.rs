@@ -341,7 +341,9 @@ impl Draw<'_> {
             let request = &alternative.request;
             let node = &self.nodes[position];
             let domains = inside::some_domains(alternative, node, &self.free[position])?;
-            let grant = Grant { cores: request.cores, memory: request.memory, devices, domains };
+            let channels = inside::some_channels(node, dice.below(4));
+            let grant =
+                Grant { cores: request.cores, memory: request.memory, devices, domains, channels };
             self.free[position].has_room_for(&grant).then_some((position, grant))
         });
         let Some((position, grant)) = found else { return false };
@@ -427,6 +429,7 @@ fn policy(dice: &mut Dice) -> Policy {
         pick: dice.pick(&picks),
         tiers: (0..=dice.below(2)).map(|_| weighting(dice)).collect(),
         patience: Milli(dice.pick(&[0, 1000, 500, 2000, 4000])),
+        oversubscribe: Milli(dice.pick(&[1000, 1000, 1500])),
         scale: Scale {
             completion: Span::seconds(dice.pick(&[60, 10, 600])),
             utilisation: Milli(dice.pick(&[100, 500])),

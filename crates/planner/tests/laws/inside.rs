@@ -1,8 +1,8 @@
 //! What nodes are like inside, what tasks ask of that, and what runs hold of it.
 
 use fleet::{
-    Alternative, Bandwidth, Bytes, DeviceIndex, Domain, DomainGrant, DomainIndex, Free, MemoryKind,
-    MilliCores, Node, Topology, Traffic,
+    Alternative, Bandwidth, Bytes, ChannelGrant, ChannelIndex, DeviceIndex, Domain, DomainGrant,
+    DomainIndex, Free, MemoryKind, MilliCores, Nic, Node, PcieSwitch, Topology, Traffic,
 };
 
 use crate::dice::Dice;
@@ -52,12 +52,46 @@ pub(crate) fn topology(node: &Node, dice: &mut Dice) -> Topology {
     let distance = |from, to| if from == to { 10 } else { far + u8::from(from < to) };
     let row = |from| (0..count).map(|to| distance(from, to)).collect();
     let distances = if dice.percent(25) { Vec::new() } else { (0..count).map(row).collect() };
-    Topology { domains, distances, ..Topology::default() }
+    let (pcie, nics) = (pcie(node, dice), nics(count, dice));
+    Topology { domains, distances, pcie, nics, ..Topology::default() }
+}
+
+/// Now and then up to three PCIe switches, some below the first, with most devices below them.
+fn pcie(node: &Node, dice: &mut Dice) -> Vec<PcieSwitch> {
+    let count = dice.pick(&[2_u16, 0, 3, 1]);
+    let switch = |at: u16, dice: &mut Dice| PcieSwitch {
+        devices: Vec::new(),
+        above: (at > 0 && dice.percent(60)).then_some(0),
+        bandwidth: Bandwidth(dice.pick(&[16, 8, 32]) * GB_PER_SECOND),
+    };
+    let mut switches: Vec<_> = (0..count).map(|at| switch(at, dice)).collect();
+    for device in (0..).map(DeviceIndex).take(node.devices.len()) {
+        if !switches.is_empty() && !dice.percent(15) {
+            let at = dice.index(switches.len());
+            switches[at].devices.push(device);
+        }
+    }
+    switches
+}
+
+fn nics(domains: usize, dice: &mut Dice) -> Vec<Nic> {
+    let nic = |dice: &mut Dice| Nic {
+        bandwidth: Bandwidth(dice.pick(&[12, 25]) * GB_PER_SECOND),
+        domain: dice
+            .percent(50)
+            .then(|| DomainIndex(u16::try_from(dice.index(domains)).expect("few domains"))),
+    };
+    (0..dice.pick(&[1, 0, 2])).map(|_| nic(dice)).collect()
 }
 
 /// What a task moves in a second; mostly it does not say.
 pub(crate) fn traffic(dice: &mut Dice) -> Traffic {
-    Traffic { memory: Bandwidth(dice.pick(&[0, 0, 0, 5, 15, 30]) * GB_PER_SECOND) }
+    let mut some = |amounts: &[u64]| Bandwidth(dice.pick(amounts) * GB_PER_SECOND);
+    Traffic {
+        memory: some(&[0, 0, 0, 5, 15, 30, 50]),
+        pcie: some(&[0, 0, 0, 3, 7, 12]),
+        network: some(&[0, 0, 0, 5, 10, 20]),
+    }
 }
 
 /// Any domains that would hold what is asked; a body may have chosen them.
@@ -74,8 +108,12 @@ pub(crate) fn some_domains(
     let (mut cores, mut memory) = (request.cores, request.memory);
     let mut grants = Vec::new();
     for (domain, left) in (0..).map(DomainIndex).zip(&free.domains) {
-        let held =
-            DomainGrant { domain, cores: cores.min(left.cores), memory: memory.min(left.memory) };
+        let held = DomainGrant {
+            domain,
+            cores: cores.min(left.cores),
+            memory: memory.min(left.memory),
+            load: Bandwidth::ZERO,
+        };
         cores -= held.cores;
         memory -= held.memory;
         if !held.cores.is_zero() || !held.memory.is_zero() {
@@ -83,4 +121,13 @@ pub(crate) fn some_domains(
         }
     }
     (cores.is_zero() && memory.is_zero()).then_some(grants)
+}
+
+/// Some load on every channel; a body may have put more on them than we would.
+pub(crate) fn some_channels(node: &Node, load: u32) -> Vec<ChannelGrant> {
+    let channels = node.topology.as_ref().map_or(0, |topology| topology.channels());
+    let bandwidth = Bandwidth(u64::from(load) * GB_PER_SECOND);
+    let grant = |channel| ChannelGrant { channel, bandwidth };
+    let all = (0..).map(ChannelIndex).take(channels).map(grant);
+    all.filter(|held| !held.bandwidth.is_zero()).collect()
 }

@@ -96,7 +96,7 @@ fn the_cases_show_every_reason_and_constraint() {
     assert!(starts > 1000 && stops > 100 && patience > 10 && effort > 100 && batch > 50);
     assert!(gangs > 50 && recalled > 50, "{gangs} gangs without room, {recalled} recalled");
     // Every one but those of the kinds that no case asks for.
-    assert_eq!(constraints.len(), 18 + 3, "{constraints:?}");
+    assert_eq!(constraints.len(), 24 + 3, "{constraints:?}");
 }
 
 /// How many placements take longer than their work at their rate.

@@ -300,8 +300,11 @@ fn ways(asked: &Alternative, node: &Node, free: &Free, classes: &Classes) -> Vec
     let request = &asked.request;
     let grant = |devices: Vec<fleet::DeviceGrant>, domain| {
         let (cores, memory) = (request.cores, request.memory);
-        let domains = node::domain_grants(node, free, request, &devices, domain);
-        Grant { cores, memory, devices, domains }
+        let bounds = node::Bounds { single: domain, ..node::Bounds::default() };
+        let domains = node::domain_grants(node, free, request, &devices, bounds);
+        let held = (&devices[..], &domains[..]);
+        let channels = node::channel_grants(node, free, request, held, bounds);
+        Grant { cores, memory, devices, domains, channels }
     };
     if request.reach == Reach::Single && !free.domains.is_empty() {
         return in_one_domain(asked, node, free, classes)
@@ -345,8 +348,9 @@ fn in_one_domain(
         if left.cores < request.cores || left.memory < request.memory {
             continue;
         }
-        let inside = node::within(node, free, domain);
+        let bounds = node::Bounds { single: Some(domain), ..node::Bounds::default() };
         for class in asked.classes_on(node, classes) {
+            let inside = node::usable(node, free, (request, class), bounds);
             if asked.rate(&classes.get(class).model).is_none() {
                 continue;
             }

@@ -109,6 +109,7 @@ fn policy(dice: &mut Dice) -> Policy {
         pick: Pick::Weighted,
         tiers: vec![Weighting::Fixed(weights)],
         patience: Milli::ZERO,
+        oversubscribe: Milli::WHOLE,
         scale: Scale {
             completion: Span::seconds(60),
             utilisation: Milli(100),

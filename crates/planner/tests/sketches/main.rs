@@ -1,6 +1,7 @@
 //! Sketch tests: a few lines of fleet in, plan and reasons out, one boundary at a time.
 
 mod rules;
+mod channels;
 mod devices;
 mod inside;
 mod queue;

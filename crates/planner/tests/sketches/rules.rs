@@ -12,6 +12,7 @@ pub(crate) fn by(objective: Objective) -> Policy {
         pick: Pick::Weighted,
         tiers: vec![Weighting::Fixed(only(objective))],
         patience: Milli::ZERO,
+        oversubscribe: Milli::WHOLE,
         scale: Scale {
             completion: Span::seconds(60),
             utilisation: Milli(100),

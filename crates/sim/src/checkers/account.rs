@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use controller::{Ledger, Turn};
 use fleet::{
-    Bytes, DeviceFree, DomainFree, Free, Grant, JobId, Milli, MilliCores, NodeEntry, NodeId, RunId,
-    Snapshot, Stage,
+    Bandwidth, Bytes, DeviceFree, DomainFree, Free, Grant, JobId, Milli, MilliCores, NodeEntry,
+    NodeId, RunId, Snapshot, Stage,
 };
 
 use super::{Breach, stops};
@@ -17,7 +17,8 @@ struct Held {
     cores: u64,
     memory: u64,
     devices: BTreeMap<u16, (u64, u64)>,
-    domains: BTreeMap<u16, (u64, u64)>,
+    domains: BTreeMap<u16, (u64, u64, u64)>,
+    channels: BTreeMap<u16, u64>,
 }
 
 impl Held {
@@ -30,15 +31,24 @@ impl Held {
             *memory = memory.saturating_add(held.memory.0);
         }
         for held in &grant.domains {
-            let (cores, memory) = self.domains.entry(held.domain.0).or_default();
+            let (cores, memory, load) = self.domains.entry(held.domain.0).or_default();
             *cores = cores.saturating_add(held.cores.0);
             *memory = memory.saturating_add(held.memory.0);
+            *load = load.saturating_add(held.load.0);
+        }
+        for held in &grant.channels {
+            let load = self.channels.entry(held.channel.0).or_default();
+            *load = load.saturating_add(held.bandwidth.0);
         }
     }
 }
 
 /// Nothing is oversubscribed, by what really runs.
-pub(super) fn capacity(truth: &TruthView<'_>, breaches: &mut Vec<Breach>) {
+pub(super) fn capacity(truth: &TruthView<'_>, oversubscribe: Milli, breaches: &mut Vec<Breach>) {
+    let filled = |passes: u64| {
+        let filled = u128::from(passes) * u128::from(oversubscribe.0) / 1000;
+        u64::try_from(filled).unwrap_or(u64::MAX)
+    };
     let mut held: BTreeMap<NodeId, Held> = BTreeMap::new();
     for running in truth.runs.values() {
         held.entry(running.node).or_default().add(&running.grant);
@@ -64,12 +74,28 @@ pub(super) fn capacity(truth: &TruthView<'_>, breaches: &mut Vec<Breach>) {
             require(&format!("thousandths of device #{device}"), share, has.0);
             require(&format!("bytes of device #{device}"), memory, has.1);
         }
-        for (domain, (cores, memory)) in held.domains {
+        for (domain, (cores, memory, load)) in held.domains {
             let of_node = node.topology.as_ref();
             let found = of_node.and_then(|found| found.domains.get(usize::from(domain)));
             let has = found.map_or((0, 0), |domain| (domain.cores.0, domain.memory.0));
+            let passes = found.map_or(0, |domain| domain.bandwidth.0);
+            let passes = if passes == 0 { u64::MAX } else { filled(passes) };
+            require(&format!("bytes a second of the memory of domain d{domain}"), load, passes);
             require(&format!("millicores of domain d{domain}"), cores, has.0);
             require(&format!("bytes of domain d{domain}"), memory, has.1);
+        }
+        for (channel, load) in held.channels {
+            let of_node = node.topology.as_ref();
+            let passes = of_node.and_then(|found| {
+                let switches = found.pcie.iter().map(|switch| switch.bandwidth.0);
+                let nics = found.nics.iter().map(|nic| nic.bandwidth.0);
+                switches.chain(nics).nth(usize::from(channel))
+            });
+            require(
+                &format!("bytes a second of channel ch{channel}"),
+                load,
+                filled(passes.unwrap_or(0)),
+            );
         }
     }
 }
@@ -180,17 +206,22 @@ fn free_of(truth: &TruthView<'_>, id: NodeId, held: &Held) -> Option<Free> {
     let of_node = node.topology.iter().flat_map(|topology| &topology.domains);
     let mut domains = Vec::new();
     for (position, domain) in (0_u16..).zip(of_node) {
-        let (cores, memory) = held.domains.get(&position).copied().unwrap_or_default();
+        let (cores, memory, load) = held.domains.get(&position).copied().unwrap_or_default();
         domains.push(DomainFree {
             cores: MilliCores(domain.cores.0.checked_sub(cores)?),
             memory: Bytes(domain.memory.0.checked_sub(memory)?),
+            load: Bandwidth(load),
         });
     }
+    let channels = node.topology.as_ref().map_or(0, |found| found.pcie.len() + found.nics.len());
+    let load = |channel| Bandwidth(held.channels.get(&channel).copied().unwrap_or(0));
+    let loads = (0_u16..).map(load).take(channels).collect();
     Some(Free {
         cores: MilliCores(node.cores.0.checked_sub(held.cores)?),
         memory: Bytes(node.memory.0.checked_sub(held.memory)?),
         devices,
         domains,
+        loads,
     })
 }
 

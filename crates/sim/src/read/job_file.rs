@@ -78,6 +78,7 @@ pub(super) struct AlternativeText {
     pub(super) device: Option<Strict<DeviceRequestText>>,
     pub(super) numa: Option<Raw>,
     pub(super) memory_bandwidth: Option<Raw>,
+    pub(super) network_bandwidth: Option<Raw>,
     pub(super) labels: Option<Table<Raw>>,
     pub(super) rates: Option<Table<Raw>>,
     pub(super) communication: Option<Strict<CommunicationText>>,
@@ -102,6 +103,7 @@ pub(super) struct DeviceRequestText {
     pub(super) models: Option<Vec<Raw>>,
     pub(super) compute_units: Option<Raw>,
     pub(super) capability: Option<Raw>,
+    pub(super) pcie_bandwidth: Option<Raw>,
 }
 
 /// Everything about a job but its id, its arrival and its deadline as a moment.
@@ -313,7 +315,14 @@ fn traffic(told: &AlternativeText, memory: Bytes) -> Result<Traffic, Wrong> {
         let reason = "what asks for no `memory` moves nothing from or to it";
         return Err(Wrong::at("memory_bandwidth", Fault::Idle { reason }));
     }
-    Ok(Traffic { memory: moved.unwrap_or_default() })
+    let network = optional(told.network_bandwidth.as_ref(), "network_bandwidth")?;
+    let devices = told.device.as_ref();
+    let pcie = devices.and_then(|Strict(devices)| devices.pcie_bandwidth.as_ref());
+    Ok(Traffic {
+        memory: moved.unwrap_or_default(),
+        pcie: optional(pcie, "pcie_bandwidth").within("device")?.unwrap_or_default(),
+        network: network.unwrap_or_default(),
+    })
 }
 
 fn device_request(Strict(text): &Strict<DeviceRequestText>) -> Result<DeviceRequest, Wrong> {

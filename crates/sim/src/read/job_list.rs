@@ -126,6 +126,7 @@ fn job_text(row: &Row<'_>) -> Result<JobText, Wrong> {
         rates: table(row, RATE)?,
         numa: None,
         memory_bandwidth: None,
+        network_bandwidth: None,
         communication: None,
     };
     Ok(JobText {
@@ -209,6 +210,7 @@ fn device_text(row: &Row<'_>) -> Result<Option<DeviceRequestText>, Wrong> {
         models,
         compute_units: row.raw("compute_units")?,
         capability: row.text("capability")?,
+        pcie_bandwidth: None,
     }))
 }
 

@@ -1,5 +1,5 @@
-//! The inside of a node as the world knows it: what is taken of each memory domain, and how much a
-//! run is slowed by memory that is not near.
+//! The inside of a node as the world knows it: what is taken of each memory domain and channel, and
+//! how much a run is slowed by memory that is not near.
 //!
 //! An account of its own, by its own reckoning. The world takes it that a run first touches its
 //! memory where it runs: of the bytes in a domain, as large a part as the cores there are of all
@@ -12,10 +12,27 @@ use fleet::{Grant, Milli, Node, Request, Span, Topology};
 /// One, in the unit in which slowness is reckoned.
 pub(super) const MILLION: u64 = 1_000_000;
 
-/// What is taken of each memory domain of a node, and what it has.
+/// What is taken of each memory domain and channel of a node, and what there is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Inside {
     domains: Vec<Taken>,
+    channels: Vec<Moving>,
+}
+
+/// Bytes a second over one channel.
+#[derive(Clone, Copy, Debug)]
+struct Moving {
+    now: u64,
+    passes: u64,
+}
+
+impl Moving {
+    /// Adds to it; whether that still passes with the channel so many thousandths over what it is
+    /// made for.
+    fn add(&mut self, more: u64, thousandths: u64) -> bool {
+        self.now = self.now.saturating_add(more);
+        u128::from(self.now) * 1000 <= u128::from(self.passes) * u128::from(thousandths)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +41,8 @@ struct Taken {
     millicores_max: u64,
     bytes: u64,
     bytes_max: u64,
+    /// What its memory moves; nothing where it is not known what it can.
+    moving: Option<Moving>,
 }
 
 impl Inside {
@@ -35,32 +54,51 @@ impl Inside {
             millicores_max: domain.cores.0,
             bytes: 0,
             bytes_max: domain.memory.0,
+            moving: (domain.bandwidth.0 > 0).then(|| Moving { now: 0, passes: domain.bandwidth.0 }),
         };
-        Self { domains: domains.map(empty).collect() }
+        let topology = node.topology.as_deref();
+        let switches = topology.iter().flat_map(|found| &found.pcie).map(|one| one.bandwidth.0);
+        let nics = topology.iter().flat_map(|found| &found.nics).map(|one| one.bandwidth.0);
+        let channels = switches.chain(nics).map(|passes| Moving { now: 0, passes }).collect();
+        Self { domains: domains.map(empty).collect(), channels }
     }
 
-    /// Takes what a run is granted, or nothing where it does not fit or is not all said.
-    pub(super) fn take(&mut self, grant: &Grant) -> bool {
+    /// Takes what a run is granted, or nothing where it does not fit or is not all said. Channels
+    /// may be filled to so many thousandths.
+    pub(super) fn take(&mut self, grant: &Grant, thousandths: u64) -> bool {
+        let mut after = self.clone();
+        let fits = after.take_domains(grant, thousandths)
+            && grant.channels.iter().all(|held| {
+                let channel = after.channels.get_mut(usize::from(held.channel.0));
+                channel.is_some_and(|channel| channel.add(held.bandwidth.0, thousandths))
+            });
+        if fits {
+            *self = after;
+        }
+        fits
+    }
+
+    fn take_domains(&mut self, grant: &Grant, thousandths: u64) -> bool {
         if self.domains.is_empty() {
             return grant.domains.is_empty();
         }
-        let mut after = self.domains.clone();
         let (mut millicores, mut bytes) = (0_u64, 0_u64);
         for held in &grant.domains {
-            let Some(taken) = after.get_mut(usize::from(held.domain.0)) else { return false };
+            let Some(taken) = self.domains.get_mut(usize::from(held.domain.0)) else {
+                return false;
+            };
             taken.millicores = taken.millicores.saturating_add(held.cores.0);
             taken.bytes = taken.bytes.saturating_add(held.memory.0);
-            if taken.millicores > taken.millicores_max || taken.bytes > taken.bytes_max {
+            let moves = taken.moving.as_mut();
+            let passes = moves.is_none_or(|moving| moving.add(held.load.0, thousandths));
+            let fits = taken.millicores <= taken.millicores_max && taken.bytes <= taken.bytes_max;
+            if !(passes && fits) {
                 return false;
             }
             millicores += held.cores.0;
             bytes += held.memory.0;
         }
-        let is_all = (millicores, bytes) == (grant.cores.0, grant.memory.0);
-        if is_all {
-            self.domains = after;
-        }
-        is_all
+        (millicores, bytes) == (grant.cores.0, grant.memory.0)
     }
 
     /// Gives back what a run was granted.
@@ -69,6 +107,12 @@ impl Inside {
             let taken = &mut self.domains[usize::from(held.domain.0)];
             taken.millicores -= held.cores.0;
             taken.bytes -= held.memory.0;
+            if let Some(moving) = &mut taken.moving {
+                moving.now -= held.load.0;
+            }
+        }
+        for held in &grant.channels {
+            self.channels[usize::from(held.channel.0)].now -= held.bandwidth.0;
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use fleet::node::{choose_devices, single_choices};
-use fleet::{Alternative, ClassId, Classes, Free, Node, NodeId, Reach};
+use fleet::{Alternative, ClassId, Classes, Free, Milli, Node, NodeId, Reach};
 
 use crate::workload::Inventory;
 
@@ -58,7 +58,8 @@ impl<'a> Makes<'a> {
         if way.request.reach == Reach::Single && !free.domains.is_empty() {
             let request = &way.request;
             found.retain(|class| {
-                !single_choices(node, free, self.classes, request, *class).is_empty()
+                let asked = (request, *class);
+                !single_choices(node, free, self.classes, asked, Milli(u32::MAX)).is_empty()
             });
         }
         found

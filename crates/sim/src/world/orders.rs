@@ -47,7 +47,7 @@ impl World {
         let slowed = topology.map_or(MILLION, |topology| {
             inside::slowed(topology, &way.request, grant, self.rates.remote_memory())
         });
-        if !station.inside.take(grant) {
+        if !station.inside.take(grant, self.oversubscribe.0.into()) {
             return Err(Refusal::NoRoom);
         }
         station.free.take(grant);

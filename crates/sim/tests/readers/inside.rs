@@ -36,6 +36,104 @@ fn a_topology_becomes_domains_and_distances() {
     assert_eq!(topology.distances, [[10, 21], [22, 10]]);
 }
 
+/// The fleet of the other tests, with switches and NICs.
+fn channels() -> String {
+    format!(
+        "{FLEET}
+[[node.topology.pcie]]
+generation = 4
+width = 16
+[[node.topology.pcie]]
+devices = [0]
+above = 0
+bandwidth = \"20GB/s\"
+[[node.topology.nic]]
+bandwidth = \"100Gbit/s\"
+[[node.topology.domain]]
+cores = 64
+memory = \"512GiB\"
+"
+    )
+}
+
+#[test]
+fn switches_and_nics_become_channels_and_each_field_counts() {
+    let base = read_fleet(&channels()).unwrap().value;
+    let topology = base.nodes[0].topology.as_ref().unwrap();
+    let passes: Vec<u64> = topology.pcie.iter().map(|switch| switch.bandwidth.0).collect();
+    assert_eq!(passes, [31_507_692_304, 20_000_000_000]);
+    assert_eq!(
+        (&topology.pcie[1].devices[..], topology.pcie[1].above),
+        (&[DeviceIndex(0)][..], Some(0))
+    );
+    assert_eq!(
+        (topology.nics[0].bandwidth, topology.nics[0].domain),
+        (Bandwidth(12_500_000_000), None)
+    );
+    for (start, line) in [
+        ("generation", "generation = 5"),
+        ("width", "width = 8"),
+        ("devices = [0]", "devices = [1]"),
+        ("above", ""),
+        ("bandwidth = \"20GB/s\"", "bandwidth = \"21GB/s\""),
+        ("bandwidth = \"100Gbit/s\"", "bandwidth = \"200Gbit/s\""),
+        ("bandwidth = \"100Gbit/s\"", "bandwidth = \"100Gbit/s\"\ndomain = 0"),
+    ] {
+        let other = read_fleet(&with_line(&channels(), start, line)).unwrap().value;
+        assert_ne!(base, other, "{line} for {start}");
+    }
+}
+
+#[test]
+fn a_wrong_channel_is_refused_with_line_field_and_remedy() {
+    check(
+        &channels(),
+        read_fleet,
+        &[
+            (
+                "generation",
+                "generation = 7",
+                "read fleet, line 23, `topology.pcie[0].generation`: is 7; give a PCIe generation from 1 to 6",
+            ),
+            (
+                "width",
+                "width = 3",
+                "read fleet, line 24, `topology.pcie[0].width`: is 3; give a number of lanes: 1, 2, 4, 8, 12, 16 or 32",
+            ),
+            (
+                "width",
+                "",
+                "read fleet, line 22, `topology.pcie[0].width`: is missing; give both generation and width, like generation = 4 and width = 16, or a bandwidth",
+            ),
+            (
+                "width",
+                "width = 16\nbandwidth = \"1GB/s\"",
+                "read fleet, line 25, `topology.pcie[0].bandwidth`: has no effect here: generation and width say what passes; leave it out",
+            ),
+            (
+                "devices = [0]",
+                "devices = [2]",
+                "read fleet, line 25, `topology.pcie[1]`: PCIe switch 1 has device 2, and the node has 2; correct one of the two",
+            ),
+            (
+                "above",
+                "above = 1",
+                "read fleet, line 25, `topology.pcie[1]`: PCIe switch 1 is below 1, which does not come before it; correct one of the two",
+            ),
+            (
+                "bandwidth = \"100Gbit/s\"",
+                "",
+                "read fleet, line 29, `topology.nic[0].bandwidth`: is missing; say what passes, like \"100Gbit/s\"",
+            ),
+            (
+                "bandwidth = \"100Gbit/s\"",
+                "bandwidth = \"100Gbit/s\"\ndomain = 1",
+                "read fleet, line 29, `topology.nic[0]`: NIC 0 is at domain 1, and there are 1; correct one of the two",
+            ),
+        ],
+    );
+}
+
 #[test]
 fn each_field_of_a_topology_changes_what_is_read() {
     let text = two_sockets();
@@ -133,6 +231,13 @@ fn what_a_task_asks_of_the_inside_is_read() {
     let moving = read_jobs(&jobs_with("memory_bandwidth = \"20GB/s\"")).unwrap().value;
     let request = &moving.jobs[0].alternatives[0].request;
     assert_eq!(request.traffic.memory, Bandwidth(20_000_000_000));
+    let moving = read_jobs(&jobs_with("network_bandwidth = \"10Gbit/s\"")).unwrap().value;
+    let request = &moving.jobs[0].alternatives[0].request;
+    assert_eq!(request.traffic.network, Bandwidth(1_250_000_000));
+    let staging = JOBS.replace("count = 1,", "count = 1, pcie_bandwidth = \"6GB/s\",");
+    let staging = read_jobs(&staging).unwrap().value;
+    let request = &staging.jobs[0].alternatives[0].request;
+    assert_eq!(request.traffic.pcie, Bandwidth(6_000_000_000));
     let world = JOBS.replace("rate_error = 0.3", "rate_error = 0.3\nremote_memory = 2");
     assert_eq!(read_jobs(&world).unwrap().value.truth.remote_memory, Milli(2000));
     assert_eq!(base.truth.remote_memory, Milli::WHOLE);

@@ -74,20 +74,42 @@ fn policy() -> impl Strategy<Value = Policy> {
     let tiers = proptest::collection::vec(weighting(), 1..=4);
     let batch = (2..=64u32, 1..=u64::MAX)
         .prop_map(|(max_jobs, delay)| Batch { max_jobs, max_delay: Span(delay) });
-    let rest = (0..=1_000_000u32, scale(), proptest::option::of(batch));
+    let factors = (0..=1_000_000u32, 1000..=100_000u32);
+    let rest = (factors, scale(), proptest::option::of(batch));
     let head = ("[a-zé\"\\\\]{1,12}", any::<String>(), order, pick);
-    (head, tiers, rest).prop_map(|(head, tiers, (patience, scale, batch))| {
+    (head, tiers, rest).prop_map(|(head, tiers, ((patience, oversubscribe), scale, batch))| {
         let (name, description, order, pick) = head;
+        let oversubscribe = Milli(oversubscribe);
         if pick.weighs() {
             let (tiers, batch) = match pick {
                 Pick::Knee => (tiers.into_iter().map(without_weights).collect(), None),
                 _ => (tiers, batch),
             };
             let patience = Milli(patience);
-            return Policy { name, description, order, pick, tiers, patience, scale, batch };
+            return Policy {
+                name,
+                description,
+                order,
+                pick,
+                tiers,
+                patience,
+                oversubscribe,
+                scale,
+                batch,
+            };
         }
         let (tiers, patience) = (Vec::new(), Milli::ZERO);
-        Policy { name, description, order, pick, tiers, patience, scale: SCALE, batch: None }
+        Policy {
+            name,
+            description,
+            order,
+            pick,
+            tiers,
+            patience,
+            oversubscribe,
+            scale: SCALE,
+            batch: None,
+        }
     })
 }
 

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::{Place, inside, walk_amounts, walk_class, walk_node};
+use super::{Place, channels, walk_amounts, walk_class, walk_node};
 use crate::id::{ClassId, DeviceIndex};
 use crate::job::{Alternative, Job};
-use crate::node::{Free, Node};
+use crate::node::Free;
 use crate::snapshot::Snapshot;
 use crate::units::Milli;
 
 /// The most tasks that fit in one way, with what is left of every node, under the limits of the
 /// gang.
-pub(super) fn most(snapshot: &Snapshot, left: &[Free], job: &Job) -> u64 {
+pub(super) fn most(snapshot: &Snapshot, (left, oversubscribe): (&[Free], Milli), job: &Job) -> u64 {
     let mut most = 0;
     for alternative in job.alternatives.iter() {
         for (class, _) in snapshot.classes.iter() {
-            most = most.max(in_one_way(snapshot, left, job, (alternative, class)));
+            most = most.max(in_one_way(snapshot, (left, oversubscribe), job, (alternative, class)));
         }
     }
     most
@@ -23,7 +23,7 @@ pub(super) fn most(snapshot: &Snapshot, left: &[Free], job: &Job) -> u64 {
 
 fn in_one_way(
     snapshot: &Snapshot,
-    left: &[Free],
+    (left, oversubscribe): (&[Free], Milli),
     job: &Job,
     (alternative, class): (&Alternative, ClassId),
 ) -> u64 {
@@ -33,7 +33,10 @@ fn in_one_way(
     for (entry, free) in snapshot.nodes.iter().zip(left) {
         let lowest = entry.node.attachment.as_ref().and_then(|one| one.switches.first());
         let tasks = match entry.up {
-            true => on_node(snapshot, &entry.node, free, (alternative, class, limit)),
+            true => {
+                let place = Place { node: &entry.node, free, up: true, oversubscribe };
+                on_node(snapshot, &place, (alternative, class, limit))
+            }
             false => 0,
         };
         *under.entry(lowest.map(|uplink| uplink.switch.as_str())).or_default() += tasks;
@@ -46,58 +49,68 @@ fn in_one_way(
 /// How many tasks one node takes, one after the other.
 fn on_node(
     snapshot: &Snapshot,
-    node: &Node,
-    free: &Free,
+    start: &Place<'_>,
     (alternative, class, limit): (&Alternative, ClassId, u32),
 ) -> u64 {
+    let node = start.node;
     let is_there = match alternative.request.devices {
         None => node.cpu == class,
         Some(_) => node.devices.contains(&class),
     };
-    let mut free = free.clone();
+    let mut free = start.free.clone();
     let mut tasks = 0;
     while is_there && tasks < u64::from(limit) {
-        let place = Place { node, free: &free, up: true };
+        let place = Place { free: &free, ..*start };
         let fits = walk_node(alternative, &place)
             .and_then(|()| walk_class(alternative, snapshot.classes.get(class)))
             .and_then(|()| walk_amounts(alternative, class, &place));
         if fits.is_err() {
             break;
         }
-        take(&mut free, node, alternative, class);
+        take(&mut free, start, alternative, class);
         tasks += 1;
     }
     tasks
 }
 
 /// Takes what a task asks for; of devices those that suffice and have the least left.
-fn take(free: &mut Free, node: &Node, alternative: &Alternative, class: ClassId) {
-    let request = &alternative.request;
+fn take(free: &mut Free, start: &Place<'_>, alternative: &Alternative, class: ClassId) {
+    let (request, node) = (&alternative.request, start.node);
+    let most = channels::Most { node, oversubscribe: start.oversubscribe };
     free.cores = free.cores.saturating_sub(request.cores);
     free.memory = free.memory.saturating_sub(request.memory);
     // Tasks that must be in one domain have nothing to do with those in others, so that any domain
     // with room will do.
-    let domain = inside::one_with_room(request, class, (node, &*free));
-    if let Some((domain, _)) = domain {
+    let room = channels::Room { most: &most, free: Some(&*free), request, class };
+    let domain = room.domain();
+    if let Some(domain) = domain {
         let left = &mut free.domains[domain];
         left.cores = left.cores.saturating_sub(request.cores);
         left.memory = left.memory.saturating_sub(request.memory);
     }
+    // What one more task moves is the same wherever it is moved: any channels with room will do.
+    channels::fill(free, &most, request, domain);
+    let topology = node.topology.as_deref();
+    let attached = topology.zip(domain).map(|(topology, at)| &topology.domains[at].devices);
     let Some(asked) = &request.devices else { return };
     for _ in 0..asked.count {
+        let loads = free.loads.clone();
         let devices =
             (0..=u16::MAX).map(DeviceIndex).zip(free.devices.iter_mut().zip(&node.devices));
         let suits = devices.filter(|(device, (left, of))| {
             **of == class
                 && left.share >= asked.share
                 && left.memory >= asked.memory
-                && domain.is_none_or(|(_, domain)| domain.devices.contains(device))
+                && channels::has_way(&loads, &most, request, *device)
+                && attached.is_none_or(|attached| attached.contains(device))
         });
-        let least = suits.map(|(_, (left, _))| left).min_by_key(|left| (left.share, left.memory));
-        let Some(left) = least else {
+        let least = suits.map(|(device, (left, _))| (device, left));
+        let least = least.min_by_key(|(_, left)| (left.share, left.memory));
+        let Some((device, left)) = least else {
             return;
         };
         left.share = left.share.saturating_sub(asked.share.min(Milli::WHOLE));
         left.memory = left.memory.saturating_sub(asked.memory);
+        channels::go(&mut free.loads, node, request, device);
     }
 }

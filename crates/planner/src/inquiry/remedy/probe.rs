@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use fleet::{Changes, NodeId, Snapshot};
+use fleet::{Changes, Milli, NodeId, Snapshot};
 
 use super::{PLANS_MAX, Remedy};
 use crate::inquiry::{Inquiry, starts, suppose};
@@ -44,6 +44,11 @@ impl<'a> Probe<'a> {
     /// What is asked about.
     pub(super) fn snapshot(&self) -> &'a Snapshot {
         self.inquiry.snapshot
+    }
+
+    /// How much of a channel may be held.
+    pub(super) fn oversubscribe(&self) -> Milli {
+        self.inquiry.policy.oversubscribe
     }
 
     /// The moment once its plan is carried out.
