@@ -54,7 +54,8 @@ impl Inside {
             millicores_max: domain.cores.0,
             bytes: 0,
             bytes_max: domain.memory.0,
-            moving: (domain.bandwidth.0 > 0).then(|| Moving { now: 0, passes: domain.bandwidth.0 }),
+            moving: (domain.bandwidth.0 > 0)
+                .then_some(Moving { now: 0, passes: domain.bandwidth.0 }),
         };
         let topology = node.topology.as_deref();
         let switches = topology.iter().flat_map(|found| &found.pcie).map(|one| one.bandwidth.0);
