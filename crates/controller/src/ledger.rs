@@ -12,6 +12,7 @@
 mod datasets;
 mod mix;
 mod observe;
+mod standing;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,6 +25,8 @@ use fleet::{
 
 use datasets::Shelves;
 use mix::Arrivals;
+use standing::Record;
+pub use standing::{FAILURES_MAX, Standing, TaskTally};
 
 /// What only we know.
 #[derive(Debug, Default)]
@@ -35,6 +38,10 @@ pub struct Ledger {
     nodes: Arc<Vec<Arc<NodeEntry>>>,
     jobs: BTreeMap<JobId, Record>,
     backlog: Arc<BTreeMap<JobId, Arc<Waiting>>>,
+    /// Jobs with tasks that wait and may not run yet: held, or after others.
+    parked: BTreeMap<JobId, Arc<Waiting>>,
+    /// By job, those that wait for its end.
+    followers: BTreeMap<JobId, BTreeSet<JobId>>,
     runs: Arc<BTreeMap<RunId, Arc<Run>>>,
     /// Of the runs those that a plan must stop.
     unwanted: Arc<BTreeSet<RunId>>,
@@ -47,6 +54,10 @@ pub struct Ledger {
     capacity: Amounts,
     held: Amounts,
     memory: Memory,
+    /// The nodes that cannot be seen.
+    unseen: BTreeSet<NodeId>,
+    /// The nodes that take no new work.
+    drained: BTreeSet<NodeId>,
     /// The nodes that may differ from the last snapshot.
     changed_nodes: BTreeSet<NodeId>,
     /// Whether any node may differ from the last snapshot.
@@ -55,27 +66,6 @@ pub struct Ledger {
     has_changed: bool,
     /// The latest snapshot in which it was.
     changed: Serial,
-}
-
-/// A job and how many of its tasks have ended, one way or the other.
-#[derive(Debug)]
-struct Record {
-    job: Arc<Job>,
-    done: u32,
-    cancelled: u32,
-}
-
-/// How the tasks of one job stand. The four add up to the job's count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TaskTally {
-    /// Tasks that wait.
-    pub waiting: u32,
-    /// Tasks of which an attempt is ordered or runs.
-    pub running: u32,
-    /// Tasks that ended.
-    pub done: u32,
-    /// Tasks that were cancelled before they ended.
-    pub cancelled: u32,
 }
 
 /// A named difference between the ledger and the world, with what was done about it.
@@ -116,16 +106,6 @@ impl Ledger {
         self.has_changed = true;
     }
 
-    /// How the tasks of a job stand; `None` for a job that was never submitted.
-    #[must_use]
-    pub fn tally(&self, id: JobId) -> Option<TaskTally> {
-        let record = self.jobs.get(&id)?;
-        let waiting = self.backlog.get(&id).map_or(0, |waiting| waiting.count());
-        let active = self.runs_of(id).filter(|run| is_active(run)).count();
-        let running = u32::try_from(active).unwrap_or(u32::MAX);
-        Some(TaskTally { waiting, running, done: record.done, cancelled: record.cancelled })
-    }
-
     /// The jobs ever submitted, ascending.
     pub fn jobs(&self) -> impl Iterator<Item = &Arc<Job>> {
         self.jobs.values().map(|record| &record.job)
@@ -145,38 +125,6 @@ impl Ledger {
     #[must_use]
     pub fn generation(&self) -> Generation {
         self.generation
-    }
-
-    /// Takes a job in. A job that is known already is left as it is, so that asking twice is the
-    /// same as asking once.
-    pub(crate) fn submit(&mut self, job: Arc<Job>) {
-        if self.jobs.contains_key(&job.id) {
-            return;
-        }
-        assert!(job.tasks > 0 && !job.alternatives.is_empty(), "a job asks for something");
-        self.arrivals.count(&job);
-        let waiting = Arc::new(Waiting::all_of(Arc::clone(&job)));
-        self.backlog_mut().insert(job.id, waiting);
-        self.jobs.insert(job.id, Record { job, done: 0, cancelled: 0 });
-    }
-
-    /// Lets none of a job's tasks run any more.
-    pub(crate) fn cancel(&mut self, id: JobId) {
-        if !self.jobs.contains_key(&id) {
-            return;
-        }
-        let mut cancelled = 0;
-        if let Some(waiting) = self.backlog.get(&id) {
-            cancelled = waiting.count();
-            self.backlog_mut().remove(&id);
-        }
-        let active = self.runs_of(id).filter(|run| is_active(run));
-        let active: Vec<_> = active.map(Run::id).collect();
-        for run in active {
-            self.set_stage(run, Stage::Cancelled);
-            cancelled += 1;
-        }
-        self.jobs.get_mut(&id).expect("just asked").cancelled += cancelled;
     }
 
     /// Everything that a plan is made from, now. What changed since the last seal is named.
@@ -263,24 +211,12 @@ impl Ledger {
         }
     }
 
-    fn runs_of(&self, id: JobId) -> impl Iterator<Item = &Run> {
-        let first = RunId { job: id, ..RunId::default() };
-        let last = RunId { job: id, task: TaskIndex(u32::MAX), attempt: Attempt(u32::MAX) };
-        self.runs.range(first..=last).map(|(_, run)| run.as_ref())
-    }
-
     /// The run that works on a task, if one does.
     fn active_run(&self, job: JobId, task: TaskIndex) -> Option<RunId> {
         let first = RunId { job, task, attempt: Attempt(0) };
         let last = RunId { attempt: Attempt(u32::MAX), ..first };
         let mut of_task = self.runs.range(first..=last);
         of_task.find(|(_, run)| is_active(run)).map(|(id, _)| *id)
-    }
-
-    fn is_waiting(&self, job: JobId, task: TaskIndex) -> bool {
-        self.backlog.get(&job).is_some_and(|waiting| {
-            waiting.fresh.contains(&task.0) || waiting.again.contains_key(&task)
-        })
     }
 
     fn set_stage(&mut self, id: RunId, stage: Stage) {
@@ -363,38 +299,6 @@ impl Ledger {
     fn change_free(&mut self, id: NodeId, change: impl FnOnce(&mut fleet::Free)) {
         change(&mut Arc::make_mut(&mut self.nodes_mut()[id.index()]).free);
         self.changed_nodes.insert(id);
-    }
-
-    /// Lets the task of a run that came to nothing wait for its next attempt.
-    fn wait_again(&mut self, id: RunId) {
-        let job = Arc::clone(&self.jobs[&id.job].job);
-        let waiting = self.backlog_mut().entry(id.job).or_insert_with(|| {
-            let nothing = job.tasks..job.tasks;
-            Arc::new(Waiting { job, fresh: nothing, again: BTreeMap::new() })
-        });
-        let next = Attempt(id.attempt.0 + 1);
-        Arc::make_mut(waiting).again.insert(id.task, next);
-    }
-
-    /// Takes a task out of the backlog.
-    fn remove_waiting(&mut self, job: JobId, task: TaskIndex) {
-        if !self.is_waiting(job, task) {
-            return;
-        }
-        let backlog = self.backlog_mut();
-        let Some(waiting) = backlog.get_mut(&job) else { return };
-        let waiting = Arc::make_mut(waiting);
-        if waiting.again.remove(&task).is_none() && waiting.fresh.contains(&task.0) {
-            // Tasks are placed in ascending order, so what lies before this one in the range was
-            // placed by the same plan or waits: it is kept as an attempt of its own.
-            for earlier in waiting.fresh.start..task.0 {
-                waiting.again.insert(TaskIndex(earlier), Attempt(0));
-            }
-            waiting.fresh.start = task.0 + 1;
-        }
-        if waiting.count() == 0 {
-            backlog.remove(&job);
-        }
     }
 
     fn holding(&self, grant: &Grant, node: NodeId) -> bool {

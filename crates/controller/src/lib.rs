@@ -7,5 +7,5 @@ pub mod orders;
 pub mod turn;
 pub mod policy_file;
 
-pub use ledger::{Drift, Ledger, TaskTally};
+pub use ledger::{Drift, Ledger, Standing, TaskTally};
 pub use turn::{Planning, Request, Turn, step, turn};

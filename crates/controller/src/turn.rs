@@ -8,20 +8,29 @@
 use std::sync::Arc;
 
 use fleet::check::{Fault, check};
-use fleet::{Body, BodyError, Decision, Job, JobId, Observation, Order, Policy, Snapshot};
+use fleet::{Body, BodyError, Decision, Job, JobId, NodeId, Observation, Order, Policy, Snapshot};
 use planner::Effort;
+use serde::{Deserialize, Serialize};
 
 use crate::ledger::{Drift, Ledger};
 use crate::orders::orders;
 
 /// What users ask.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Request {
     /// Run this job.
     Submit(Arc<Job>),
     /// Do not run this job any more: its waiting tasks leave the backlog, its runs are stopped.
     /// Cancelling a job that is not known, has ended or was cancelled changes nothing.
     Cancel(JobId),
+    /// Start no more tasks of this job; what runs goes on.
+    Hold(JobId),
+    /// Let a job that was held run.
+    Release(JobId),
+    /// Start nothing more on this node; what runs goes on.
+    Drain(NodeId),
+    /// Let a node that was drained take work.
+    Resume(NodeId),
 }
 
 /// The planning function of a turn: the planner with its scratch, or a reference planner in its
@@ -57,6 +66,10 @@ pub fn turn(
         match request {
             Request::Submit(job) => ledger.submit(job),
             Request::Cancel(id) => ledger.cancel(id),
+            Request::Hold(id) => ledger.hold(id),
+            Request::Release(id) => ledger.let_go(id),
+            Request::Drain(id) => ledger.drain(id),
+            Request::Resume(id) => ledger.resume(id),
         }
     }
     let snapshot = ledger.seal();

@@ -12,6 +12,7 @@ use crate::device::Classes;
 use crate::id::{NodeId, RunId};
 use crate::node::{Grant, Node};
 use crate::order::{Order, Receipt};
+use crate::program::Failure;
 use crate::units::Time;
 
 /// A world that can be seen and acted on.
@@ -131,4 +132,6 @@ pub enum RunState {
     Done(Time),
     /// It was stopped by an order, then.
     Stopped(Time),
+    /// It ended by itself, then, and did not do its work.
+    Failed(Time, Failure),
 }

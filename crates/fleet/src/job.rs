@@ -17,6 +17,7 @@ use crate::dataset::Datasets;
 use crate::device::{Classes, DeviceClass, DeviceKind};
 use crate::id::{ClassId, JobId, Tenant};
 use crate::node::Node;
+use crate::program::{Dependency, Program, Restart};
 use crate::units::{Bandwidth, Bytes, Milli, MilliCores, Rate, Span, Time, Work};
 
 /// One job, as submitted.
@@ -44,6 +45,15 @@ pub struct Job {
     pub alternatives: Arc<Vec<Alternative>>,
     /// What its tasks read and write, where it says so.
     pub datasets: Option<Arc<Datasets>>,
+    /// What its tasks run, where the body starts processes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Arc<Program>>,
+    /// When a task that did not do its work runs again.
+    #[serde(default)]
+    pub restart: Restart,
+    /// The jobs that must have ended before it begins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<Dependency>,
 }
 
 /// How the tasks of a job belong together: all that wait start at the same time, on devices of one

@@ -20,6 +20,7 @@ pub mod topology;
 pub mod node;
 pub mod job;
 pub mod dataset;
+pub mod program;
 pub mod run;
 pub mod snapshot;
 pub mod policy;
@@ -45,6 +46,7 @@ pub use node::{ChannelGrant, DeviceFree, DeviceGrant, DomainFree, DomainGrant, F
 pub use order::{Action, Order, Outcome, Receipt, Refusal};
 pub use plan::{Decision, Placement, Plan, Stop, StopCause};
 pub use policy::Policy;
+pub use program::{Dependency, Ending, Failure, Output, Program, Restart, User};
 pub use run::{Run, Stage};
 pub use snapshot::{Changes, NodeEntry, Snapshot};
 pub use topology::{Domain, Link, MemoryKind, Nic, PcieSwitch, Topology, TopologyFault};

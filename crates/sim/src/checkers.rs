@@ -278,8 +278,8 @@ impl Checkers {
                 breaches.push(Breach::JobLost { job: *id });
                 continue;
             };
-            let TaskTally { waiting, running, done, cancelled } = tally;
-            let parts = [waiting, running, done, cancelled].map(u64::from);
+            let TaskTally { waiting, running, done, failed, cancelled } = tally;
+            let parts = [waiting, running, done, failed, cancelled].map(u64::from);
             if parts.into_iter().sum::<u64>() != u64::from(job.tasks) {
                 breaches.push(Breach::TasksDiffer { job: *id, tasks: job.tasks, tally });
             }

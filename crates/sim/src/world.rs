@@ -327,7 +327,10 @@ impl World {
             }
         }
         sights.sort_by_key(|sight| match sight.state {
-            RunState::Running(at) | RunState::Done(at) | RunState::Stopped(at) => at,
+            RunState::Running(at)
+            | RunState::Done(at)
+            | RunState::Stopped(at)
+            | RunState::Failed(at, _) => at,
         });
         sights
     }

@@ -11,8 +11,8 @@ use controller::policy_file::{SHIPPED, shipped};
 use fleet::{
     Alternative, Attachment, Bandwidth, Bytes, Catalogue, ClassId, Classes, Communication, Dataset,
     Datasets, DeviceClass, DeviceIndex, DeviceKind, DeviceRequest, Holding, Job, JobId, Link,
-    Milli, MilliCores, Milliwatts, Node, NodeId, Pattern, Power, Rate, Reason, Request, ShareRule,
-    Span, Tenant, Time, Topology, Uplink, Work,
+    Milli, MilliCores, Milliwatts, Node, NodeId, Pattern, Power, Rate, Reason, Request, Restart,
+    ShareRule, Span, Tenant, Time, Topology, Uplink, Work,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -340,6 +340,9 @@ fn random_workload(dice: &mut Dice) -> Workload {
                 deadline: dice.one_in(3).then(|| Time::seconds(dice.amount(10, 300))),
                 alternatives: Arc::new((0..dice.within(1, 2)).map(|_| random_way(dice)).collect()),
                 datasets: random_datasets(dice),
+                program: None,
+                restart: Restart::default(),
+                after: Vec::new(),
             }
         })
         .collect();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use controller::policy_file;
 use fleet::check::check_reasons;
-use fleet::{Job, Time};
+use fleet::{Job, Restart, Time};
 
 use super::contender::{Contender, REFERENCES};
 use super::protocol::{Numbering, Trial};
@@ -38,6 +38,9 @@ fn tiny(pods: &[fleet::Alternative], order: &[usize]) -> Trace {
             deadline: None,
             alternatives: Arc::new(vec![pod.clone()]),
             datasets: None,
+            program: None,
+            restart: Restart::default(),
+            after: Vec::new(),
         })
     };
     let order = Order { order: order.to_vec(), node_priority: vec![1, 0] };

@@ -140,7 +140,7 @@ fn parked_jobs_are_unlike_each_other_and_wait() {
 fn shape(request: &controller::Request) -> Option<fleet::Alternative> {
     match request {
         controller::Request::Submit(job) => Some(job.alternatives[0].clone()),
-        controller::Request::Cancel(_) => None,
+        _ => None,
     }
 }
 

@@ -15,7 +15,8 @@ use controller::{Ledger, Planning, Request, Turn, turn};
 use fleet::snapshot::Amounts;
 use fleet::{
     Action, Alternative, Bytes, Extent, Grant, Job, JobId, Milli, MilliCores, NodeId, NodeSight,
-    Observation, Order, Outcome, Policy, Reason, Receipt, RunId, RunSight, RunState, Tenant, Time,
+    Observation, Order, Outcome, Policy, Reason, Receipt, Restart, RunId, RunSight, RunState,
+    Tenant, Time,
 };
 use planner::Effort;
 use rand_chacha::ChaCha8Rng;
@@ -259,6 +260,9 @@ impl<'a> Treadmill<'a> {
             deadline: None,
             alternatives: Arc::new(vec![shape]),
             datasets: None,
+            program: None,
+            restart: Restart::default(),
+            after: Vec::new(),
         })
     }
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use fleet::snapshot::Amounts;
 use fleet::{
-    ClassId, Extent, Node, NodeEntry, NodeId, NodeSight, Observation, Outcome, Placement, Rate,
-    Receipt, Refusal, Run, RunId, RunSight, RunState, Stage, Tenant, Time,
+    ClassId, Extent, Failure, Node, NodeEntry, NodeId, NodeSight, Observation, Outcome, Placement,
+    Rate, Receipt, Refusal, Run, RunId, RunSight, RunState, Stage, Tenant, Time,
 };
 
 use super::{Drift, Ledger, is_active};
@@ -68,12 +68,12 @@ impl Ledger {
             None => {
                 assert_eq!(id.index(), self.nodes.len(), "a body numbers its nodes without gaps");
                 let free = node.capacity(&self.classes);
-                let entry = NodeEntry { node: Arc::clone(node), up: true, free };
+                let entry = NodeEntry { node: Arc::clone(node), up: false, free };
                 self.nodes_mut().push(Arc::new(entry));
                 self.everything_changed = true;
-                self.capacity.add(Amounts::of_node(node));
+                self.set_up(id);
             }
-            Some(entry) if !entry.up => self.see_back(node, named),
+            Some(_) if self.unseen.contains(&id) => self.see_back(node, named),
             Some(entry) if entry.node != *node => {
                 // A node of another make under the same id: what ran there is not on it.
                 self.see_lost(id);
@@ -86,17 +86,17 @@ impl Ledger {
     fn see_back(&mut self, node: &Arc<Node>, named: &BTreeSet<RunId>) {
         let id = node.id;
         let free = node.capacity(&self.classes);
-        let entry = NodeEntry { node: Arc::clone(node), up: true, free };
+        let entry = NodeEntry { node: Arc::clone(node), up: false, free };
         self.nodes_mut()[id.index()] = Arc::new(entry);
-        self.capacity.add(Amounts::of_node(node));
         self.changed_nodes.insert(id);
+        self.unseen.remove(&id);
+        self.set_up(id);
         self.given_up.retain(|run, was| was.placement.node != id || named.contains(run));
     }
 
     /// Gives up the runs of a node that cannot be reached; their tasks wait again.
     fn see_lost(&mut self, id: NodeId) {
-        let Some(entry) = self.nodes.get(id.index()) else { return };
-        if !entry.up {
+        if self.nodes.get(id.index()).is_none() || self.unseen.contains(&id) {
             return;
         }
         let on_node = |run: &&Run| run.placement.node == id;
@@ -104,11 +104,41 @@ impl Ledger {
         for run in lost {
             self.give_up(run);
         }
-        let entry = Arc::make_mut(&mut self.nodes_mut()[id.index()]);
-        entry.up = false;
-        let amounts = Amounts::of_node(&entry.node);
-        self.capacity.subtract(amounts);
+        self.unseen.insert(id);
+        self.set_up(id);
+    }
+
+    /// Lets no new work start on a node until it is resumed; what runs goes on.
+    pub(crate) fn drain(&mut self, id: NodeId) {
+        self.drained.insert(id);
+        self.set_up(id);
+    }
+
+    /// Lets a node that was drained take work.
+    pub(crate) fn resume(&mut self, id: NodeId) {
+        self.drained.remove(&id);
+        self.set_up(id);
+    }
+
+    /// A node is up if it can be seen and takes work.
+    fn set_up(&mut self, id: NodeId) {
+        let up = self.is_seen(id) && !self.drained.contains(&id);
+        let Some(entry) = self.nodes.get(id.index()).filter(|entry| entry.up != up) else { return };
+        let capacity = Amounts::of_node(&entry.node);
+        let here = self.runs().filter(|run| run.placement.node == id);
+        let held: Vec<_> = here.map(|run| Amounts::of_grant(&run.placement.grant)).collect();
+        Arc::make_mut(&mut self.nodes_mut()[id.index()]).up = up;
         self.changed_nodes.insert(id);
+        let change = if up { Amounts::add } else { Amounts::subtract };
+        change(&mut self.capacity, capacity);
+        for amounts in held {
+            change(&mut self.held, amounts);
+        }
+    }
+
+    /// Whether a node is there, drained or not.
+    fn is_seen(&self, id: NodeId) -> bool {
+        self.nodes.get(id.index()).is_some() && !self.unseen.contains(&id)
     }
 
     fn see_run(&mut self, sight: &RunSight) -> Option<Drift> {
@@ -134,13 +164,17 @@ impl Ledger {
                 self.see_stopped(sight.run);
                 None
             }
+            RunState::Failed(_, failure) => {
+                self.see_failed(sight.run, failure);
+                None
+            }
         }
     }
 
     /// A run is there that the ledger does not hold: given up before, or never ordered.
     fn see_unexpected(&mut self, sight: &RunSight, since: Time) -> Option<Drift> {
         let (id, node) = (sight.run, sight.node);
-        if !self.nodes.get(node.index()).is_some_and(|entry| entry.up) {
+        if !self.is_seen(node) {
             // Seen before its node was: the node's own return names it again.
             return None;
         }
@@ -159,7 +193,7 @@ impl Ledger {
         }
         let mut run = Run { since, ..Run::clone(&given_up) };
         let next_is_ours = is_active(&given_up)
-            && self.backlog.get(&id.job).is_some_and(|waiting| {
+            && self.waiting(id.job).is_some_and(|waiting| {
                 waiting.again.get(&id.task).is_some_and(|next| next.0 == id.attempt.0 + 1)
             });
         if next_is_ours {
@@ -183,8 +217,7 @@ impl Ledger {
         if was_active {
             self.wait_again(id);
         }
-        let is_up = self.nodes.get(node.index()).is_some_and(|entry| entry.up);
-        if !is_up || !self.holding(&sight.grant, node) {
+        if !self.is_seen(node) || !self.holding(&sight.grant, node) {
             return Drift::Overfull(id, node);
         }
         let stranger = self.stranger(sight, since);
@@ -227,7 +260,16 @@ impl Ledger {
             if let Some(other) = other {
                 self.set_stage(other, Stage::Stray);
             }
-            self.jobs.get_mut(&id.job).expect("just asked").done += 1;
+            self.count_done(id.job);
+        }
+    }
+
+    /// A run failed by itself. If it was given up before, its task waits or went on already.
+    fn see_failed(&mut self, id: RunId, failure: Failure) {
+        self.given_up.remove(&id);
+        let was_active = self.runs.get(&id).is_some_and(|run| is_active(run));
+        if self.release(id).is_some() && was_active {
+            self.count_failed(id, failure);
         }
     }
 
@@ -247,8 +289,8 @@ impl Ledger {
             .filter(missing)
             .map(|run| (run.id(), run.placement.node, run.stage))
             .collect();
-        let nodes = &self.nodes;
-        let may_be_there = |run: &Run| !nodes[run.placement.node.index()].up;
+        let unseen = &self.unseen;
+        let may_be_there = |run: &Run| unseen.contains(&run.placement.node);
         self.given_up.retain(|id, run| named.contains(id) || may_be_there(run));
         let mut drifts = Vec::new();
         for (id, node, stage) in missing {

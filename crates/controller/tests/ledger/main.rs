@@ -3,6 +3,7 @@
 mod world;
 mod bodies;
 mod drifts;
+mod standing;
 mod datasets;
 
 use std::sync::Arc;

@@ -118,7 +118,7 @@ impl World {
 
     pub(crate) fn tally(&self, job: u64) -> (u32, u32, u32) {
         let tally = self.ledger.tally(JobId(job)).expect("the job was submitted");
-        let TaskTally { waiting, running, done, cancelled: _ } = tally;
+        let TaskTally { waiting, running, done, .. } = tally;
         (waiting, running, done)
     }
 

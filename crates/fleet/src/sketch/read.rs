@@ -17,6 +17,7 @@ use crate::node::Node;
 use crate::parse::ParseError;
 use crate::plan::Placement;
 use crate::policy::Regime;
+use crate::program::Restart;
 use crate::run::{Run, Stage};
 use crate::snapshot::{Mix, MixShape, Parts, Snapshot, Waiting};
 use crate::units::{Span, Time};
@@ -233,6 +234,9 @@ impl Sketch {
             deadline: moment(line, "deadline")?,
             alternatives: Arc::new(vec![alternative(line, &self.parts.classes)?]),
             datasets: datasets::of_job(line)?,
+            program: None,
+            restart: Restart::default(),
+            after: Vec::new(),
         };
         self.mix_in(line, &job.alternatives[0], tasks.into())?;
         let (started, again) = (BTreeSet::new(), BTreeMap::new());

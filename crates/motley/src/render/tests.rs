@@ -66,6 +66,9 @@ fn job(alternatives: Vec<Alternative>) -> Job {
         deadline: None,
         alternatives: Arc::new(alternatives),
         datasets: None,
+        program: None,
+        restart: Restart::default(),
+        after: Vec::new(),
     }
 }
 

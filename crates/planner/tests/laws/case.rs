@@ -15,8 +15,8 @@ use fleet::{
     Alternative, Attachment, Attempt, Bandwidth, Bytes, Catalogue, ClassId, Classes, Communication,
     Dataset, Datasets, DeviceClass, DeviceGrant, DeviceIndex, DeviceKind, DeviceRequest, Free,
     Gang, Generation, Grant, Holding, Job, JobId, Link, Micro, Milli, MilliCores, Millijoules,
-    Milliwatts, Node, NodeId, Pattern, Placement, Policy, Rate, Reach, Request, Run, RunId, Serial,
-    Span, Stage, TaskIndex, Tenant, Time, Topology, Uplink, Work,
+    Milliwatts, Node, NodeId, Pattern, Placement, Policy, Rate, Reach, Request, Restart, Run,
+    RunId, Serial, Span, Stage, TaskIndex, Tenant, Time, Topology, Uplink, Work,
 };
 use planner::Effort;
 
@@ -263,6 +263,9 @@ fn job(id: JobId, at: Time, shapes: &[Alternative], dice: &mut Dice) -> Job {
         deadline: deadline.map(moment),
         alternatives: Arc::new((0..=dice.below(3)).map(|_| dice.pick(shapes)).collect()),
         datasets: if dice.percent(60) { Some(Arc::new(datasets(dice))) } else { None },
+        program: None,
+        restart: Restart::default(),
+        after: Vec::new(),
     }
 }
 

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use fleet::{Alternative, Job, JobId, Span, Tenant, Time, Work};
+use fleet::{Alternative, Job, JobId, Restart, Span, Tenant, Time, Work};
 
 use super::draw::Dice;
 use super::error::{ReadError, Wrong, list};
@@ -110,6 +110,9 @@ impl Jobs {
             deadline: None,
             alternatives,
             datasets: template.datasets,
+            program: None,
+            restart: Restart::default(),
+            after: Vec::new(),
         }
     }
 

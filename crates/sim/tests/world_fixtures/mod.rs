@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use fleet::{
     Alternative, Bandwidth, Bytes, ClassId, Classes, DeviceClass, DeviceKind, DeviceRequest, Job,
-    JobId, Milli, MilliCores, Milliwatts, Node, NodeId, Power, Request, ShareRule, Tenant, Time,
-    Work,
+    JobId, Milli, MilliCores, Milliwatts, Node, NodeId, Power, Request, Restart, ShareRule, Tenant,
+    Time, Work,
 };
 use sim::Inventory;
 
@@ -70,6 +70,9 @@ pub(crate) fn job(id: u64, share: u32, seconds: u64) -> Job {
         deadline: None,
         alternatives: Arc::new(vec![way]),
         datasets: None,
+        program: None,
+        restart: Restart::default(),
+        after: Vec::new(),
     }
 }
 
