@@ -55,7 +55,8 @@ fn start(job: &Job, domains: &[(u16, u64, u64)]) -> Order {
         domain: DomainIndex(*domain),
         cores: MilliCores(*cores),
         memory: Bytes(memory * GIB),
-        load: Bandwidth(request.traffic.memory.0 * memory * GIB / request.memory.0.max(1)),
+        // What it moves is shared out like its memory.
+        load: Bandwidth(request.traffic.memory.0 / (request.memory.0 / GIB).max(1) * memory),
     };
     let run = RunId { job: job.id, ..RunId::default() };
     let placement = Placement {

@@ -93,42 +93,42 @@ fn a_wrong_channel_is_refused_with_line_field_and_remedy() {
             (
                 "generation",
                 "generation = 7",
-                "read fleet, line 23, `topology.pcie[0].generation`: is 7; give a PCIe generation from 1 to 6",
+                "read fleet, line 22, `topology.pcie[0].generation`: is 7; give a PCIe generation from 1 to 6",
             ),
             (
                 "width",
                 "width = 3",
-                "read fleet, line 24, `topology.pcie[0].width`: is 3; give a number of lanes: 1, 2, 4, 8, 12, 16 or 32",
+                "read fleet, line 23, `topology.pcie[0].width`: is 3; give a number of lanes: 1, 2, 4, 8, 12, 16 or 32",
             ),
             (
                 "width",
                 "",
-                "read fleet, line 22, `topology.pcie[0].width`: is missing; give both generation and width, like generation = 4 and width = 16, or a bandwidth",
+                "read fleet, line 21, `topology.pcie[0].width`: is missing; give both generation and width, like generation = 4 and width = 16, or a bandwidth",
             ),
             (
                 "width",
                 "width = 16\nbandwidth = \"1GB/s\"",
-                "read fleet, line 25, `topology.pcie[0].bandwidth`: has no effect here: generation and width say what passes; leave it out",
+                "read fleet, line 24, `topology.pcie[0].bandwidth`: has no effect here: generation and width say what passes; leave it out",
             ),
             (
                 "devices = [0]",
                 "devices = [2]",
-                "read fleet, line 25, `topology.pcie[1]`: PCIe switch 1 has device 2, and the node has 2; correct one of the two",
+                "read fleet, line 24, `topology.pcie[1]`: PCIe switch 1 has device 2, and the node has 2; correct one of the two",
             ),
             (
                 "above",
                 "above = 1",
-                "read fleet, line 25, `topology.pcie[1]`: PCIe switch 1 is below 1, which does not come before it; correct one of the two",
+                "read fleet, line 24, `topology.pcie[1]`: PCIe switch 1 is below 1, which does not come before it; correct one of the two",
             ),
             (
                 "bandwidth = \"100Gbit/s\"",
                 "",
-                "read fleet, line 29, `topology.nic[0].bandwidth`: is missing; say what passes, like \"100Gbit/s\"",
+                "read fleet, line 28, `topology.nic[0].bandwidth`: is missing; say what passes, like \"100Gbit/s\"",
             ),
             (
                 "bandwidth = \"100Gbit/s\"",
                 "bandwidth = \"100Gbit/s\"\ndomain = 1",
-                "read fleet, line 29, `topology.nic[0]`: NIC 0 is at domain 1, and there are 1; correct one of the two",
+                "read fleet, line 28, `topology.nic[0]`: NIC 0 is at domain 1, and there are 1; correct one of the two",
             ),
         ],
     );
