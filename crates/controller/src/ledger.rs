@@ -10,11 +10,12 @@
 //! while somebody still holds a snapshot of it.
 
 mod datasets;
+mod image;
 mod mix;
 mod observe;
 mod standing;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use fleet::snapshot::{Amounts, Memory, MixShape, Waiting, is_unwanted};
@@ -24,6 +25,7 @@ use fleet::{
 };
 
 use datasets::Shelves;
+pub use image::Image;
 use mix::Arrivals;
 use standing::Record;
 pub use standing::{FAILURES_MAX, Standing, TaskTally};
@@ -54,6 +56,9 @@ pub struct Ledger {
     capacity: Amounts,
     held: Amounts,
     memory: Memory,
+    /// The jobs that have ended, in the order in which they did, and how many of them are known.
+    ended: VecDeque<JobId>,
+    ended_max: Option<usize>,
     /// The nodes that cannot be seen.
     unseen: BTreeSet<NodeId>,
     /// The nodes that take no new work.
@@ -94,6 +99,11 @@ impl Ledger {
         Self::default()
     }
 
+    /// Forgets jobs that have ended but for so many of the latest.
+    pub fn keep_ended(&mut self, most: usize) {
+        self.ended_max = Some(most);
+    }
+
     /// Plans for the arrivals that an operator expects, in place of those that were seen so far.
     pub fn declare_mix(&mut self, shapes: impl IntoIterator<Item = MixShape>) {
         self.arrivals.declare(shapes);
@@ -131,8 +141,8 @@ impl Ledger {
     pub(crate) fn seal(&mut self) -> Snapshot {
         let last = self.serial;
         self.serial = Serial(last.0 + 1);
-        // A new mix comes with a new job only, so that it needs no look of its own.
-        if std::mem::take(&mut self.has_changed) || last.0 == 0 {
+        let (mix, is_new_mix) = self.arrivals.mix();
+        if std::mem::take(&mut self.has_changed) | is_new_mix || last.0 == 0 {
             self.changed = self.serial;
         }
         let changed_nodes = std::mem::take(&mut self.changed_nodes);
@@ -148,7 +158,7 @@ impl Ledger {
             runs: Arc::clone(&self.runs),
             unwanted: Arc::clone(&self.unwanted),
             tenants: Arc::clone(&self.tenants),
-            mix: self.arrivals.mix(),
+            mix,
             catalogue: Arc::clone(&self.shelves.catalogue),
             capacity: self.capacity,
             held: self.held,

@@ -15,7 +15,7 @@ use fleet::{Catalogue, Job, NodeId, TaskIndex};
 pub(super) struct Shelves {
     pub(super) catalogue: Arc<Catalogue>,
     /// By node, the oldest first.
-    copies: BTreeMap<NodeId, VecDeque<Arc<str>>>,
+    pub(super) copies: BTreeMap<NodeId, VecDeque<Arc<str>>>,
 }
 
 impl Shelves {

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use fleet::snapshot::{Mix, MixShape, MixSource};
 use fleet::{Alternative, Job};
 
+use super::image::ArrivalsImage;
+
 /// The most distinct shapes that are counted; what arrives beyond them in a new shape is not.
 const SHAPES_MAX: usize = 1024;
 
@@ -54,17 +56,35 @@ impl Arrivals {
         self.total = self.total.saturating_add(tasks);
     }
 
-    /// The mix to plan with.
-    pub(super) fn mix(&mut self) -> Arc<Mix> {
+    pub(super) fn image(&self) -> ArrivalsImage {
+        let counts = self.counts.iter().map(|(shape, count)| (shape.clone(), *count));
+        ArrivalsImage {
+            counts: counts.collect(),
+            total: self.total,
+            published_total: self.published_total,
+            published: Arc::clone(&self.published),
+            declared: self.declared.clone(),
+        }
+    }
+
+    pub(super) fn of_image(stored: ArrivalsImage) -> Self {
+        let ArrivalsImage { counts, total, published_total, published, declared } = stored;
+        let counts = counts.into_iter().collect();
+        Self { counts, total, published_total, published, declared }
+    }
+
+    /// The mix to plan with, and whether it is another one than the last time.
+    pub(super) fn mix(&mut self) -> (Arc<Mix>, bool) {
         if let Some(declared) = &self.declared {
-            return Arc::clone(declared);
+            return (Arc::clone(declared), false);
         }
         let due = self.published_total.saturating_add(self.published_total / 8);
-        if self.total > due {
+        let is_due = self.total > due;
+        if is_due {
             self.published = Arc::new(publish(MixSource::Learnt, &self.counts));
             self.published_total = self.total;
         }
-        Arc::clone(&self.published)
+        (Arc::clone(&self.published), is_due)
     }
 }
 

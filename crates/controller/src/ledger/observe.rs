@@ -87,8 +87,10 @@ impl Ledger {
         let id = node.id;
         let free = node.capacity(&self.classes);
         let entry = NodeEntry { node: Arc::clone(node), up: false, free };
-        self.nodes_mut()[id.index()] = Arc::new(entry);
-        self.changed_nodes.insert(id);
+        if *self.nodes[id.index()] != entry {
+            self.nodes_mut()[id.index()] = Arc::new(entry);
+            self.changed_nodes.insert(id);
+        }
         self.unseen.remove(&id);
         self.set_up(id);
         self.given_up.retain(|run, was| was.placement.node != id || named.contains(run));
@@ -121,7 +123,7 @@ impl Ledger {
     }
 
     /// A node is up if it can be seen and takes work.
-    fn set_up(&mut self, id: NodeId) {
+    pub(super) fn set_up(&mut self, id: NodeId) {
         let up = self.is_seen(id) && !self.drained.contains(&id);
         let Some(entry) = self.nodes.get(id.index()).filter(|entry| entry.up != up) else { return };
         let capacity = Amounts::of_node(&entry.node);

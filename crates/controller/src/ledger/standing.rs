@@ -9,6 +9,7 @@ use std::sync::Arc;
 use fleet::snapshot::Waiting;
 use fleet::{Attempt, Dependency, Ending, Failure, Job, JobId, Run, RunId, Stage, TaskIndex, Time};
 
+use super::image::JobImage;
 use super::{Ledger, is_active};
 
 /// Of how many tasks of a job that failed is kept how.
@@ -80,6 +81,36 @@ impl Record {
         }
     }
 
+    pub(super) fn image(&self, waiting: Option<&Arc<Waiting>>) -> JobImage {
+        let again = |waiting: &Waiting| waiting.again.iter().map(|(t, a)| (*t, *a)).collect();
+        JobImage {
+            job: Arc::clone(&self.job),
+            done: self.done,
+            failed: self.failed,
+            cancelled: self.cancelled,
+            held: self.held,
+            unmet: self.unmet.iter().copied().collect(),
+            failures: self.failures.iter().map(|(task, times)| (*task, *times)).collect(),
+            failed_tasks: self.failed_tasks.clone(),
+            ended: self.ended,
+            waiting: waiting.map(|waiting| (waiting.fresh.clone(), again(waiting))),
+        }
+    }
+
+    pub(super) fn of_image(stored: JobImage) -> Self {
+        Self {
+            job: stored.job,
+            done: stored.done,
+            failed: stored.failed,
+            cancelled: stored.cancelled,
+            held: stored.held,
+            unmet: stored.unmet.into_iter().collect(),
+            failures: stored.failures.into_iter().collect(),
+            failed_tasks: stored.failed_tasks,
+            ended: stored.ended,
+        }
+    }
+
     fn is_over(&self) -> bool {
         let ended = u64::from(self.done) + u64::from(self.failed) + u64::from(self.cancelled);
         ended == u64::from(self.job.tasks)
@@ -139,7 +170,6 @@ impl Ledger {
         }
         assert!(job.tasks > 0 && !job.alternatives.is_empty(), "a job asks for something");
         self.arrivals.count(&job);
-        self.has_changed = true;
         let id = job.id;
         self.parked.insert(id, Arc::new(Waiting::all_of(Arc::clone(&job))));
         let mut record = Record::new(Arc::clone(&job));
@@ -301,6 +331,7 @@ impl Ledger {
         }
         record.ended = Some(self.at);
         record.failures = BTreeMap::new();
+        self.ended.push_back(id);
         let mut never = Vec::new();
         for follower in self.followers.remove(&id).unwrap_or_default() {
             let Some(ended) = self.jobs.get(&id) else { continue };
@@ -314,7 +345,23 @@ impl Ledger {
                 self.unpark(follower);
             }
         }
+        self.forget_ended();
         never
+    }
+
+    /// Forgets the oldest of the jobs that have ended, if there are too many of them. A job of
+    /// which a run is still there waits for its turn to be forgotten.
+    fn forget_ended(&mut self) {
+        let Some(most) = self.ended_max else { return };
+        while self.ended.len() > most.max(1)
+            && let Some(oldest) = self.ended.pop_front()
+        {
+            if self.runs_of(oldest).next().is_some() {
+                self.ended.push_back(oldest);
+                return;
+            }
+            self.jobs.remove(&oldest);
+        }
     }
 
     /// Lets a job be planned, if nothing keeps it back.

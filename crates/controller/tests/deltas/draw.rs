@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use controller::Request;
 use fleet::policy::{Batch, ByUtilisation, Objective, OrderKey, Pick, Scale, Weighting};
 use fleet::snapshot::Parts;
-use fleet::{Bytes, Micro, Milli, Millijoules, Policy, Span, sketch};
+use fleet::{Bytes, JobId, Micro, Milli, Millijoules, NodeId, Policy, Span, sketch};
 use planner::Effort;
 
 const CLASSES: &str = "
@@ -90,6 +91,20 @@ pub(crate) fn effort(dice: &mut Dice) -> Effort {
     match dice.below(4) {
         3 => Effort { steps: dice.below(60) as u64, ..Effort::DEFAULT },
         _ => Effort::DEFAULT,
+    }
+}
+
+/// Now and then something else is asked than to run a job.
+pub(crate) fn change(dice: &mut Dice, jobs: u64, nodes: usize) -> Option<Request> {
+    let number = dice.below(64) as u64;
+    let (job, node) = (JobId(number % (jobs + 1)), NodeId((number as usize % nodes) as u32));
+    match dice.below(24) {
+        19 => Some(Request::Cancel(job)),
+        20 => Some(Request::Hold(job)),
+        21 => Some(Request::Release(job)),
+        22 => Some(Request::Drain(node)),
+        23 => Some(Request::Resume(node)),
+        _ => None,
     }
 }
 

@@ -15,7 +15,10 @@ use std::sync::Arc;
 
 use controller::{Drift, Ledger, Request, turn};
 use fleet::snapshot::Parts;
-use fleet::{Changes, Decision, Job, JobId, NodeId, Policy, Reason, Serial, Snapshot, Time};
+use fleet::{
+    Changes, Decision, Dependency, Ending, Job, JobId, NodeId, Observation, Policy, Reason,
+    Restart, Serial, Snapshot, Time,
+};
 use planner::{Effort, Scratch, plan};
 use proptest::collection::vec;
 use proptest::prelude::any;
@@ -54,23 +57,42 @@ fn deltas_equal_full(planning: &mut Planning<'_>, mut dice: Dice) -> Result<Met,
     let (mut arrived, mut met) = (0, Met::default());
     let mut before: Option<Snapshot> = None;
     while dice.has_more() {
+        let known = arrived;
         let arrivals = (0..dice.below(3)).map(|_| {
             let job = jobs[dice.below(jobs.len())].clone();
             arrived += 1;
             let (id, arrival) = (JobId(arrived), world.at);
-            Request::Submit(Arc::new(Job { id, arrival, ..job }))
+            let restart = Restart { retries: arrived as u32 % 2, requeue: arrived % 3 > 0 };
+            let other = Dependency { job: JobId(arrived / 2), ending: Ending::Any };
+            let after = if arrived % 5 == 4 { vec![other] } else { Vec::new() };
+            Request::Submit(Arc::new(Job { id, arrival, restart, after, ..job }))
         });
-        let requests = arrivals.collect();
+        let mut requests: Vec<_> = arrivals.collect();
+        let change = draw::change(&mut dice, known, parts.nodes.len());
+        // What a request undoes of what was seen in the same turn may still be called new.
+        let undoes = change.is_some();
+        requests.extend(change);
+        let twin = (dice.below(4) == 3).then(|| stored_and_read(&ledger)).transpose()?;
         let mut outcome = Ok(());
         let mut watched = |snapshot: &Snapshot, policy: &Policy, effort: Effort| {
             let (decision, agrees) = compare(planning, snapshot, (policy, effort), &mut warm);
-            outcome = agrees.and_then(|()| says_what_is_new(before.as_ref(), snapshot));
+            outcome = agrees.and_then(|()| {
+                says_what_is_new(
+                    before.as_ref().filter(|_| !undoes || snapshot.changed != snapshot.serial),
+                    snapshot,
+                )
+            });
             before = Some(snapshot.clone());
             met.later_rounds += u32::from(!snapshot.memory.unseen.is_empty());
             decision
         };
-        let turn = turn(&mut ledger, &observation, requests, &policy, effort, &mut watched);
+        let turn = turn(&mut ledger, &observation, requests.clone(), &policy, effort, &mut watched);
         outcome?;
+        let sealed = before.as_ref().expect("a turn seals");
+        if let Some(mut twin) = twin {
+            follows(&mut twin, &observation, requests, sealed, &turn.decision)?;
+            same_image(&ledger, &twin)?;
+        }
         adds_up(&ledger)?;
         met.count(&turn.decision);
         met.drifts.extend(turn.drifts);
@@ -78,6 +100,48 @@ fn deltas_equal_full(planning: &mut Planning<'_>, mut dice: Dice) -> Result<Met,
         observation = world.observe(&classes, &mut dice);
     }
     Ok(met)
+}
+
+/// The ledger that comes back from where this one was stored.
+fn stored_and_read(ledger: &Ledger) -> Result<Ledger, String> {
+    let text = serde_json::to_string(&ledger.image()).map_err(|error| error.to_string())?;
+    let image = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    Ok(Ledger::of_image(image)?)
+}
+
+/// A ledger that was stored and read seals what the other did, and is told what was decided.
+fn follows(
+    twin: &mut Ledger,
+    observation: &Observation,
+    requests: Vec<Request>,
+    sealed: &Snapshot,
+    decision: &Decision,
+) -> Result<(), String> {
+    let mut seen = None;
+    let mut told = |snapshot: &Snapshot, _: &Policy, _: Effort| {
+        seen = Some(Snapshot { changes: sealed.changes.clone(), ..snapshot.clone() });
+        decision.clone()
+    };
+    turn(
+        twin,
+        observation,
+        requests,
+        &draw::policy(&mut Dice(Vec::new().into_iter())),
+        Effort::DEFAULT,
+        &mut told,
+    );
+    match seen.as_ref() == Some(sealed) {
+        true => Ok(()),
+        false => Err(format!("what was stored seals\n{seen:#?}\nand not\n{sealed:#?}")),
+    }
+}
+
+fn same_image(one: &Ledger, other: &Ledger) -> Result<(), String> {
+    let [one, other] = [one, other].map(|ledger| serde_json::to_string(&ledger.image()));
+    match (one, other) {
+        (Ok(one), Ok(other)) if one == other => Ok(()),
+        (one, other) => Err(format!("stored as\n{one:?}\nand its twin as\n{other:?}")),
+    }
 }
 
 impl Met {
@@ -92,7 +156,8 @@ impl Met {
 fn adds_up(ledger: &Ledger) -> Result<(), String> {
     for job in ledger.jobs() {
         let tally = ledger.tally(job.id).expect("a job of the ledger");
-        if tally.waiting + tally.running + tally.done + tally.cancelled != job.tasks {
+        if tally.waiting + tally.running + tally.done + tally.failed + tally.cancelled != job.tasks
+        {
             return Err(format!("{tally:?} of {} tasks", job.tasks));
         }
     }

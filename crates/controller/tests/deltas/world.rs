@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use fleet::snapshot::Parts;
 use fleet::{
-    Action, Classes, Extent, Node, NodeSight, Observation, Order, Outcome, Receipt, Refusal, RunId,
-    RunSight, RunState, Span, Time,
+    Action, Classes, Extent, Failure, Node, NodeSight, Observation, Order, Outcome, Receipt,
+    Refusal, RunId, RunSight, RunState, Span, Time,
 };
 
 use crate::draw::Dice;
@@ -63,7 +63,12 @@ impl World {
 
     fn end_one(&mut self, dice: &mut Dice) -> Option<RunSight> {
         let run = *self.runs.keys().nth(dice.below(self.runs.len()))?;
-        self.end(run, RunState::Done(self.at))
+        let state = match dice.below(6) {
+            5 => RunState::Failed(self.at, Failure::Status(1)),
+            4 => RunState::Failed(self.at, Failure::Lost),
+            _ => RunState::Done(self.at),
+        };
+        self.end(run, state)
     }
 
     fn end(&mut self, run: RunId, state: RunState) -> Option<RunSight> {
