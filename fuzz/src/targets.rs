@@ -13,7 +13,8 @@ use controller::policy_file;
 use fleet::units::Millijoules;
 use fleet::{Bytes, Milli, MilliCores, Milliwatts, Rate, Span, Time, Work};
 use sim::read::{
-    Arrivals, Mapping, Options, ReadError, SwfLabel, SwfOptions, inventory_from, workload_from,
+    Arrivals, Mapping, Options, ReadError, SwfLabel, SwfOptions, inventory_from, signals_from,
+    workload_from,
 };
 use sim::{Inventory, Workload};
 
@@ -21,7 +22,7 @@ use sim::{Inventory, Workload};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     ("fleet_file", fleet_file),
     ("workload_file", workload_file),
     ("json_lines", json_lines),
@@ -29,12 +30,13 @@ pub const TARGETS: [Target; 10] = [
     ("openb_pods", openb_pods),
     ("swf", swf),
     ("job_list", job_list),
+    ("signals_file", signals_file),
     ("policy_file", policy_file),
     ("sketch", sketch),
     ("quantities", quantities),
 ];
 
-/// Nodes for the jobs that are read.
+/// Nodes for the jobs and signals that are read.
 const FLEET: &str = "format = 1\n[device.A100]\nkind = \"gpu\"\nmemory = \"40GiB\"\n\
     [device.EPYC]\nkind = \"cpu\"\n[[node]]\nname = \"a\"\ncpu = \"EPYC\"\ncores = 64\n\
     memory = \"512GiB\"\ndevices = { A100 = 2 }\nlabels = { queue = \"1\" }\n";
@@ -98,6 +100,26 @@ pub fn job_list(bytes: &[u8]) {
     }
     let table = bytes.get(end + 1..).unwrap_or_default();
     workload(table, &Options { columns, ..Options::default() });
+}
+
+/// A file of signals.
+pub fn signals_file(bytes: &[u8]) {
+    let fleet = fleet();
+    for skip_bad in [false, true] {
+        let options = Options { skip_bad, ..Options::default() };
+        match signals_from(bytes, "fuzz", &fleet, &options) {
+            Ok(read) => {
+                for signal in read.value.by_name.values() {
+                    assert!(signal.nodes.keys().all(|id| id.index() < fleet.nodes.len()));
+                    assert!(signal.classes.keys().all(|id| id.index() < fleet.classes.0.len()));
+                    assert!(!signal.nodes.is_empty() || !signal.classes.is_empty());
+                }
+                assert!(skip_bad || read.skipped_count == 0);
+                assert_eq!(signals_from(bytes, "fuzz", &fleet, &options).ok(), Some(read));
+            }
+            Err(error) => check_read_words(&error),
+        }
+    }
 }
 
 /// A policy file.
@@ -203,8 +225,7 @@ fn check_inventory(inventory: &Inventory) {
 
 /// Reads a workload, stopping at bad entries and skipping them.
 fn workload(bytes: &[u8], options: &Options) {
-    let fleet = inventory_from(FLEET.as_bytes(), "fleet", &Options::default());
-    let fleet = fleet.expect("the fleet is well-formed").value;
+    let fleet = fleet();
     for skip_bad in [false, true] {
         let options = Options { skip_bad, ..options.clone() };
         match workload_from(bytes, "fuzz", &fleet, &options) {
@@ -216,6 +237,12 @@ fn workload(bytes: &[u8], options: &Options) {
             Err(error) => check_read_words(&error),
         }
     }
+}
+
+/// The nodes for what is read.
+fn fleet() -> Inventory {
+    let read = inventory_from(FLEET.as_bytes(), "fleet", &Options::default());
+    read.expect("the fleet is well-formed").value
 }
 
 fn check_workload(workload: &Workload, fleet: &Inventory) {

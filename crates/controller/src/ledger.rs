@@ -21,7 +21,7 @@ use std::sync::Arc;
 use fleet::snapshot::{Amounts, Memory, MixShape, Waiting, is_unwanted};
 use fleet::{
     Action, Attempt, Catalogue, Changes, Classes, Generation, Grant, Job, JobId, NodeEntry, NodeId,
-    Order, Plan, Run, RunId, Serial, Snapshot, Stage, StopCause, TaskIndex, Tenant, Time,
+    Order, Plan, Run, RunId, Serial, Signals, Snapshot, Stage, StopCause, TaskIndex, Tenant, Time,
 };
 
 use datasets::Shelves;
@@ -53,6 +53,7 @@ pub struct Ledger {
     tenants: Arc<BTreeMap<Tenant, Amounts>>,
     arrivals: Arrivals,
     shelves: Shelves,
+    signals: Arc<Signals>,
     capacity: Amounts,
     held: Amounts,
     memory: Memory,
@@ -116,6 +117,12 @@ impl Ledger {
         self.has_changed = true;
     }
 
+    /// Takes these numbers for what is known from outside about nodes and classes.
+    pub fn declare_signals(&mut self, signals: Signals) {
+        self.signals = Arc::new(signals);
+        self.has_changed = true;
+    }
+
     /// The jobs ever submitted, ascending.
     pub fn jobs(&self) -> impl Iterator<Item = &Arc<Job>> {
         self.jobs.values().map(|record| &record.job)
@@ -160,6 +167,7 @@ impl Ledger {
             tenants: Arc::clone(&self.tenants),
             mix,
             catalogue: Arc::clone(&self.shelves.catalogue),
+            signals: Arc::clone(&self.signals),
             capacity: self.capacity,
             held: self.held,
             memory: self.memory.clone(),

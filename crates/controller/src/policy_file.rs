@@ -9,15 +9,17 @@
 //! policy never says something that does not happen. Never touches the disk.
 
 mod error;
+mod externals;
 mod nearest;
 mod table;
 mod text;
 mod weighting;
 
-use fleet::policy::{Batch, OrderKey, Pick, Scale, Weighting};
-use fleet::{Bytes, Micro, Milli, Millijoules, Policy, Span};
+use fleet::policy::{Batch, EXTERNALS_MAX, OrderKey, Pick, Scale, Weighting};
+use fleet::{Bytes, Level, Micro, Milli, Millijoules, Policy, Span};
 
 pub use error::{Place, PolicyError};
+pub use externals::without_idle_signals;
 pub use nearest::nearest;
 pub use text::text;
 
@@ -40,7 +42,8 @@ pub const SHIPPED: &[(&str, &str)] = &[
 
 /// What a scale is where the file does not say. Small against the jobs that clusters run: a minute
 /// of waiting, a tenth of a node, one device, a tenth of the nodes, the energy of one GPU in half a
-/// minute, one late job in twenty, what a network of 10 Gbit/s carries in eight seconds. Policies
+/// minute, one late job in twenty, what a network of 10 Gbit/s carries in eight seconds, one of a
+/// signal's unit. Policies
 /// that do not weigh have it too, unread.
 pub const SCALE: Scale = Scale {
     completion: Span::seconds(60),
@@ -51,6 +54,7 @@ pub const SCALE: Scale = Scale {
     energy: Millijoules(12_000_000),
     deadline: Micro(50_000),
     locality: Bytes(10_000_000_000),
+    externals: [Level(1_000_000); EXTERNALS_MAX],
 };
 
 /// The shipped policy of this name.
@@ -75,7 +79,9 @@ pub fn read(file: &str, text: &str) -> Result<Policy, PolicyError> {
     table.accept(&FIELDS)?;
     let pick = table.required("pick")?.one_of("pick", &PICKS)?;
     refuse_unread(&table, pick)?;
-    Ok(Policy {
+    let (tiers, externals) =
+        if pick.weighs() { read_tiers(&table, pick)? } else { (Vec::new(), Vec::new()) };
+    let policy = Policy {
         name: read_name(&table.required("name")?)?,
         description: match table.optional("description") {
             Some(field) => field.string()?.to_owned(),
@@ -83,18 +89,20 @@ pub fn read(file: &str, text: &str) -> Result<Policy, PolicyError> {
         },
         order: read_order(&table.required("order")?)?,
         pick,
-        tiers: if pick.weighs() { read_tiers(&table, pick)? } else { Vec::new() },
+        tiers,
         patience: read_patience(&table)?,
         oversubscribe: read_oversubscribe(&table)?,
         scale: match table.optional("scale") {
-            Some(field) => read_scale(&field.table()?)?,
+            Some(field) => read_scale(&field.table()?, &externals)?,
             None => SCALE,
         },
+        externals,
         batch: match table.optional("batch") {
             Some(field) => Some(read_batch(&field.table()?)?),
             None => None,
         },
-    })
+    };
+    Ok(without_idle_signals(policy))
 }
 
 /// What a key of the queue's order is called in files.
@@ -206,13 +214,16 @@ fn read_order(field: &Field<'_>) -> Result<Vec<OrderKey>, PolicyError> {
     Ok(order)
 }
 
-fn read_tiers(table: &Table<'_>, pick: Pick) -> Result<Vec<Weighting>, PolicyError> {
+/// The tiers, and the signals that they weigh, by slot.
+fn read_tiers(table: &Table<'_>, pick: Pick) -> Result<(Vec<Weighting>, Vec<String>), PolicyError> {
     let field = table.required("tier")?;
     let items = field.items()?;
     if !(1..=fleet::policy::TIERS_MAX).contains(&items.len()) {
         return Err(PolicyError::TierCount { at: field.place(), found: items.len() });
     }
-    items.iter().map(|item| weighting::read(&item.table()?, pick)).collect()
+    let externals = externals::names(&items)?;
+    let tier = |item: &Field<'_>| weighting::read(&item.table()?, pick, &externals);
+    Ok((items.iter().map(tier).collect::<Result<_, _>>()?, externals))
 }
 
 fn read_patience(table: &Table<'_>) -> Result<Milli, PolicyError> {
@@ -246,9 +257,10 @@ fn read_batch(table: &Table<'_>) -> Result<Batch, PolicyError> {
     Ok(Batch { max_jobs, max_delay })
 }
 
-fn read_scale(table: &Table<'_>) -> Result<Scale, PolicyError> {
-    table.accept(&fleet::policy::Objective::ALL.map(fleet::policy::Objective::name))?;
+fn read_scale(table: &Table<'_>, externals: &[String]) -> Result<Scale, PolicyError> {
+    externals::accept(table, "field", externals)?;
     let mut scale = SCALE;
+    scale.externals = externals::scales(table, externals)?;
     if let Some(field) = table.optional("completion") {
         scale.completion = field.quantity(field.string()?)?;
         field.refuse_zero(scale.completion.is_zero())?;

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use controller::{Ledger, Request, TaskTally, Turn, turn};
+use fleet::policy::EXTERNALS_MAX;
 use fleet::policy::{Pick, Scale};
 use fleet::snapshot::Parts;
 use fleet::{
-    Action, Bytes, Extent, JobId, Micro, Milli, Millijoules, NodeId, NodeSight, Observation, Order,
-    Policy, RunSight, RunState, Snapshot, Span, Time, sketch,
+    Action, Bytes, Extent, JobId, Level, Micro, Milli, Millijoules, NodeId, NodeSight, Observation,
+    Order, Policy, RunSight, RunState, Snapshot, Span, Time, sketch,
 };
 use planner::{Effort, Scratch};
 
@@ -63,6 +64,7 @@ fn policy() -> Policy {
         description: String::new(),
         order: Vec::new(),
         pick: Pick::Spread,
+        externals: Vec::new(),
         tiers: Vec::new(),
         patience: Milli::ZERO,
         oversubscribe: Milli::WHOLE,
@@ -75,6 +77,7 @@ fn policy() -> Policy {
             energy: Millijoules(1),
             deadline: Micro(1),
             locality: Bytes(10_000_000_000),
+            externals: [Level(1_000_000); EXTERNALS_MAX],
         },
         batch: None,
     }

@@ -7,11 +7,12 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use controller::{Ledger, Request, Turn, turn};
+use fleet::policy::EXTERNALS_MAX;
 use fleet::policy::{OrderKey, Pick, Scale};
 use fleet::snapshot::Parts;
 use fleet::{
-    Bytes, Extent, Job, Micro, Milli, Millijoules, NodeSight, Observation, Policy, Reason, Serial,
-    Snapshot, Span, Time, sketch,
+    Bytes, Extent, Job, Level, Micro, Milli, Millijoules, NodeSight, Observation, Policy, Reason,
+    Serial, Snapshot, Span, Time, sketch,
 };
 use planner::{Effort, Scratch};
 
@@ -102,6 +103,7 @@ fn policy() -> Policy {
         description: String::new(),
         order: vec![OrderKey::Priority],
         pick: Pick::Spread,
+        externals: Vec::new(),
         tiers: Vec::new(),
         patience: Milli::ZERO,
         oversubscribe: Milli::WHOLE,
@@ -114,6 +116,7 @@ fn policy() -> Policy {
             energy: Millijoules(1),
             deadline: Micro(1),
             locality: Bytes(10_000_000_000),
+            externals: [Level(1_000_000); EXTERNALS_MAX],
         },
         batch: None,
     }

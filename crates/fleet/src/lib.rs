@@ -21,6 +21,7 @@ pub mod node;
 pub mod job;
 pub mod dataset;
 pub mod program;
+pub mod signal;
 pub mod run;
 pub mod snapshot;
 pub mod policy;
@@ -48,8 +49,10 @@ pub use plan::{Decision, Placement, Plan, Stop, StopCause};
 pub use policy::Policy;
 pub use program::{Dependency, Ending, Failure, Output, Program, Restart, User};
 pub use run::{Run, Stage};
+pub use signal::{Signal, Signals};
 pub use snapshot::{Changes, NodeEntry, Snapshot};
 pub use topology::{Domain, Link, MemoryKind, Nic, PcieSwitch, Topology, TopologyFault};
 pub use units::{
-    Bandwidth, Bytes, Micro, Milli, MilliCores, Millijoules, Milliwatts, Rate, Span, Time, Work,
+    Bandwidth, Bytes, Level, Micro, Milli, MilliCores, Millijoules, Milliwatts, Rate, Span, Time,
+    Work,
 };

@@ -15,7 +15,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::units::{
-    Bandwidth, Bytes, Milli, MilliCores, Millijoules, Milliwatts, Rate, Span, Work,
+    Bandwidth, Bytes, Level, Milli, MilliCores, Millijoules, Milliwatts, Rate, Span, Work,
 };
 
 /// Why a text or number is not the quantity that it should be.
@@ -143,6 +143,8 @@ const RATE: Notation = Notation {
     most: u64::MAX as u128,
 };
 
+const LEVEL: Notation = Notation { what: "number of a signal", example: "3.5 or 0", ..RATE };
+
 const WORK: Notation = Notation { what: "work", ..RATE };
 
 const SIZE: Notation = Notation {
@@ -258,6 +260,7 @@ from_text!(MilliCores, u64, |text| read(&CORES, text));
 from_text!(Milli, u32, |text| read(&FRACTION, text));
 from_text!(Rate, u64, |text| read(&RATE, text));
 from_text!(Work, u64, |text| read(&WORK, text));
+from_text!(Level, u64, |text| read(&LEVEL, text));
 from_text!(Bytes, u64, |text| read(&SIZE, text));
 from_text!(Bandwidth, u64, |text| read(&BANDWIDTH, text));
 from_text!(Milliwatts, u64, |text| read(&POWER, text));
@@ -284,6 +287,7 @@ from_number!(MilliCores, u64, CORES);
 from_number!(Milli, u32, FRACTION);
 from_number!(Rate, u64, RATE);
 from_number!(Work, u64, WORK);
+from_number!(Level, u64, LEVEL);
 
 /// The value of `text` in the smallest unit of the notation: a decimal number with one unit.
 fn read(notation: &Notation, text: &str) -> Result<u128, ParseError> {

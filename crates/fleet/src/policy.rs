@@ -6,10 +6,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Bytes, Micro, Milli, Millijoules, Span};
+use crate::units::{Bytes, Level, Micro, Milli, Millijoules, Span};
 
 /// The most tiers that a policy may have.
 pub const TIERS_MAX: usize = 4;
+
+/// The most signals that a policy may weigh: each makes vectors of scores longer.
+pub const EXTERNALS_MAX: usize = 8;
 
 /// A site's rules for choosing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +35,8 @@ pub struct Policy {
     /// How much of a channel inside a node (memory bandwidth, PCIe, NIC) tasks may hold together,
     /// as a part of what passes: at least one whole.
     pub oversubscribe: Milli,
+    /// The signals that it weighs, by slot: see [`Objective::External`]. At most [`EXTERNALS_MAX`].
+    pub externals: Vec<String>,
     /// Reference amounts: see [`Scale`].
     pub scale: Scale,
     /// Whether arrivals are gathered and planned together.
@@ -107,11 +112,35 @@ pub enum Objective {
     Deadline,
     /// Data moved to where the task runs.
     Locality,
+    /// What a signal says about where the task runs; the policy names the signal in this slot.
+    External(ExternalSlot),
+}
+
+/// The position of a signal among those that a policy weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ExternalSlot(u8);
+
+impl ExternalSlot {
+    /// The slot at this position; nothing past the last.
+    #[must_use]
+    pub fn at(position: usize) -> Option<Self> {
+        u8::try_from(position).ok().filter(|_| position < EXTERNALS_MAX).map(Self)
+    }
+
+    /// The position.
+    #[must_use]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
 }
 
 impl Objective {
+    /// How many have names of their own.
+    const NAMED: usize = 8;
+
     /// How many there are.
-    pub const COUNT: usize = 8;
+    pub const COUNT: usize = Self::NAMED + EXTERNALS_MAX;
 
     /// Every objective, in the order of vectors of scores.
     pub const ALL: [Self; Self::COUNT] = [
@@ -123,15 +152,33 @@ impl Objective {
         Self::Energy,
         Self::Deadline,
         Self::Locality,
+        Self::External(ExternalSlot(0)),
+        Self::External(ExternalSlot(1)),
+        Self::External(ExternalSlot(2)),
+        Self::External(ExternalSlot(3)),
+        Self::External(ExternalSlot(4)),
+        Self::External(ExternalSlot(5)),
+        Self::External(ExternalSlot(6)),
+        Self::External(ExternalSlot(7)),
     ];
 
     /// Its position in [`Self::ALL`] and in vectors of scores.
     #[must_use]
     pub fn position(self) -> usize {
-        self as usize
+        match self {
+            Self::Completion => 0,
+            Self::Utilisation => 1,
+            Self::Fragmentation => 2,
+            Self::Companion => 3,
+            Self::Rarity => 4,
+            Self::Energy => 5,
+            Self::Deadline => 6,
+            Self::Locality => 7,
+            Self::External(slot) => Self::NAMED + slot.index(),
+        }
     }
 
-    /// The name used in policies.
+    /// The name used in policies; of an external one see [`Policy::objective_name`].
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -143,6 +190,21 @@ impl Objective {
             Self::Energy => "energy",
             Self::Deadline => "deadline",
             Self::Locality => "locality",
+            Self::External(_) => "external",
+        }
+    }
+}
+
+impl Policy {
+    /// The name of an objective as this policy writes it.
+    #[must_use]
+    pub fn objective_name(&self, objective: Objective) -> String {
+        match objective {
+            Objective::External(slot) => match self.externals.get(slot.index()) {
+                Some(signal) => format!("external({signal})"),
+                None => objective.name().to_owned(),
+            },
+            _ => objective.name().to_owned(),
         }
     }
 }
@@ -217,4 +279,6 @@ pub struct Scale {
     pub deadline: Micro,
     /// For locality: data.
     pub locality: Bytes,
+    /// For each external slot: a number of its signal, above zero.
+    pub externals: [Level; EXTERNALS_MAX],
 }

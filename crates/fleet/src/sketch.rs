@@ -35,6 +35,7 @@
 //! | `again JOB/TASK.ATTEMPT` | the task waits for this attempt |
 //! | `mix COUNT` | an alternative of which so many tasks have come and gone |
 //! | `data NAME SIZE NODE …` | where a dataset is |
+//! | `signal NAME` | `default=` (0) `node.NAME=` `class.MODEL=`: numbers |
 //! | `rotation NODE`, `regimes REGIME …` | what the last plan wanted remembered |
 //! | `at SPAN` | the time of the snapshot |
 //!
@@ -48,6 +49,7 @@ mod inside;
 mod alternative;
 mod wiring;
 mod datasets;
+mod signals;
 mod write;
 
 use thiserror::Error;
@@ -82,7 +84,7 @@ pub enum SketchError {
 pub enum WordFault {
     /// No item starts like this.
     #[error(
-        "no such item; items are class, node, domain, distances, pcie, nic, data, job, or, \
+        "no such item; items are class, node, domain, distances, pcie, nic, data, signal, job, or, \
          run, again, mix, rotation, regimes and at"
     )]
     UnknownItem,

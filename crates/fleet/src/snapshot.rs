@@ -26,6 +26,7 @@ use crate::job::{Alternative, Job};
 use crate::node::{Free, Node};
 use crate::policy::Regime;
 use crate::run::{Run, Stage};
+use crate::signal::Signals;
 use crate::topology::TopologyFault;
 use crate::units::Time;
 
@@ -55,6 +56,8 @@ pub struct Snapshot {
     pub mix: Arc<Mix>,
     /// Which datasets are where.
     pub catalogue: Arc<Catalogue>,
+    /// What is known from outside about nodes and classes.
+    pub signals: Arc<Signals>,
     /// What the nodes that are up have, together.
     pub capacity: Amounts,
     /// What is held of the nodes that are up, together.
@@ -187,6 +190,8 @@ pub struct Parts {
     pub mix: Mix,
     /// Which datasets are where.
     pub catalogue: Catalogue,
+    /// What is known from outside about nodes and classes.
+    pub signals: Signals,
     /// What the last plan wanted remembered.
     pub memory: Memory,
 }
@@ -227,7 +232,18 @@ impl Snapshot {
     /// # Errors
     /// If the parts do not fit together; see [`SnapshotError`].
     pub fn build(parts: Parts) -> Result<Self, SnapshotError> {
-        let Parts { serial, at, classes, mut nodes, backlog, runs, mix, catalogue, memory } = parts;
+        let Parts {
+            serial,
+            at,
+            classes,
+            mut nodes,
+            backlog,
+            runs,
+            mix,
+            catalogue,
+            signals,
+            memory,
+        } = parts;
         nodes.sort_by_key(|(node, _)| node.id);
         let mut entries = Vec::with_capacity(nodes.len());
         for (position, (node, up)) in nodes.into_iter().enumerate() {
@@ -255,6 +271,7 @@ impl Snapshot {
             tenants: Arc::new(tenants),
             mix: Arc::new(mix),
             catalogue: Arc::new(catalogue),
+            signals: Arc::new(signals),
             capacity,
             held,
             memory,

@@ -134,6 +134,10 @@ quantity!(
     Rate, u64
 );
 quantity!(
+    /// The number of a signal, in millionths of the signal's own unit.
+    Level, u64
+);
+quantity!(
     /// Millionths of one: a score in (0, 1] is 1..=1_000_000.
     Micro, u32
 );
@@ -218,6 +222,14 @@ impl Work {
         }
         let micros = (u128::from(self.0) * 1_000_000).div_ceil(u128::from(rate.0));
         Some(Span(u64::try_from(micros).unwrap_or(u64::MAX)))
+    }
+}
+
+impl Level {
+    /// The number, for objectives and reports.
+    #[must_use]
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64 / 1e6
     }
 }
 

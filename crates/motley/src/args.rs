@@ -105,6 +105,7 @@ Examples:
   motley simulate --fleet fleet.toml --jobs jobs.csv --columns name=id,arrives=submit,cores=ncpus
   motley simulate --fleet nodes.csv --jobs pods.csv --mix last-month.csv --policy pack
   motley simulate --fleet fleet.toml --jobs jobs.toml --data data.toml
+  motley simulate --signals signals.toml --policy quiet.toml
   motley simulate --policy default --policy my.toml --json
   motley simulate --report report         then open report/report.html in a browser";
 

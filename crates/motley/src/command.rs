@@ -7,6 +7,7 @@ mod plan;
 mod front;
 pub mod data;
 pub mod policy;
+mod signals;
 mod simulate;
 mod study;
 

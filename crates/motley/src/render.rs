@@ -15,6 +15,7 @@ pub mod simulation;
 
 use comfy_table::{Table, presets};
 use controller::policy_file;
+use fleet::policy::Objective;
 use fleet::{Bytes, ClassId, Classes, NodeId, Policy};
 
 use crate::command::data::Listed;
@@ -30,6 +31,8 @@ pub struct Names<'a> {
     pub classes: &'a Classes,
     /// The names of the nodes, by position.
     pub nodes: Vec<&'a str>,
+    /// The signals that the policy weighs, by slot.
+    pub externals: &'a [String],
 }
 
 impl<'a> Names<'a> {
@@ -37,6 +40,17 @@ impl<'a> Names<'a> {
         match self.nodes.get(id.index()) {
             Some(name) => words::clip(name),
             None => id.to_string(),
+        }
+    }
+
+    /// What an objective is called.
+    fn objective(&self, objective: Objective) -> String {
+        match objective {
+            Objective::External(slot) => match self.externals.get(slot.index()) {
+                Some(signal) => words::clip(signal),
+                None => objective.name().to_owned(),
+            },
+            _ => objective.name().to_owned(),
         }
     }
 

@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use fleet::device::Power;
 use fleet::{
-    Bandwidth, Bytes, ClassId, Classes, Free, Grant, MilliCores, Node, NodeEntry, NodeId, Serial,
-    Snapshot, Topology,
+    Bandwidth, Bytes, ClassId, Classes, Free, Grant, Level, MilliCores, Node, NodeEntry, NodeId,
+    Serial, Signals, Snapshot, Topology,
 };
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
@@ -78,14 +78,22 @@ impl Group {
     }
 }
 
-/// What makes two nodes the same make: all but id and name.
+/// What makes two nodes the same make: all but id and name, and the numbers of the signals that are
+/// weighed.
 type MakeKey = (
     (ClassId, MilliCores, Bytes),
     Vec<ClassId>,
     BTreeMap<String, String>,
     (Power, MilliCores),
     (Bandwidth, Option<Arc<Topology>>),
+    Vec<Option<Level>>,
 );
+
+/// The signals of a snapshot where some are weighed, else none: others may change and make no
+/// difference.
+pub(crate) fn weighed_signals(snapshot: &Snapshot, externals: &[String]) -> Arc<Signals> {
+    if externals.is_empty() { Arc::default() } else { Arc::clone(&snapshot.signals) }
+}
 
 /// Nodes of one make.
 #[derive(Debug)]
@@ -103,6 +111,9 @@ struct Make {
 pub(crate) struct Groups {
     serial: Option<Serial>,
     classes: Arc<Classes>,
+    /// The signals that are weighed, and their numbers.
+    externals: Vec<String>,
+    signals: Arc<Signals>,
     make_ids: BTreeMap<MakeKey, MakeId>,
     makes: Vec<Make>,
     /// Grows when the number of nodes of a make that are up changes.
@@ -127,11 +138,14 @@ pub(crate) struct Groups {
 
 impl Groups {
     /// Makes the groups those of the snapshot, looking only at what changed where that is known.
-    pub(crate) fn sync(&mut self, snapshot: &Snapshot) {
+    /// The signals named are those that the policy weighs.
+    pub(crate) fn sync(&mut self, snapshot: &Snapshot, externals: &[String]) {
+        let signals = weighed_signals(snapshot, externals);
         let follows = self.serial.is_some() && snapshot.changes.since == self.serial;
         let same_fleet = self.group_of.len() == snapshot.nodes.len()
             && (Arc::ptr_eq(&self.classes, &snapshot.classes) || self.classes == snapshot.classes);
-        if follows && same_fleet {
+        let same_signals = self.externals == externals && self.signals == signals;
+        if follows && same_fleet && same_signals {
             let mut planned = std::mem::take(&mut self.planned);
             for id in planned.iter().chain(&snapshot.changes.nodes) {
                 self.put(*id, snapshot.node(*id));
@@ -145,6 +159,8 @@ impl Groups {
                 (self.stamps, self.makes_version + 1, self.epoch + 1);
             *self = Self { stamps, makes_version, epoch, log, ..Self::default() };
             self.classes = Arc::clone(&snapshot.classes);
+            self.externals = externals.to_vec();
+            self.signals = signals;
             for entry in snapshot.nodes.iter() {
                 self.put(entry.node.id, entry);
             }
@@ -244,6 +260,13 @@ impl Groups {
         self.move_to(id, make, entry.up, free);
     }
 
+    /// What the signals that are weighed say about a node itself.
+    fn levels(&self, id: NodeId) -> Vec<Option<Level>> {
+        let signal = |name: &String| self.signals.by_name.get(name.as_str());
+        let level = |name: &String| signal(name)?.nodes.get(&id).copied();
+        self.externals.iter().map(level).collect()
+    }
+
     fn make_for(&mut self, id: NodeId, node: &Arc<Node>) -> MakeId {
         if let Some((known, make)) = self.make_of.get(id.index())
             && Arc::ptr_eq(known, node)
@@ -256,6 +279,7 @@ impl Groups {
             node.labels.clone(),
             (node.power, node.socket),
             (node.network, node.topology.clone()),
+            self.levels(id),
         );
         let next = MakeId(u32::try_from(self.makes.len()).expect("fewer than 2^32 makes"));
         let make = *self.make_ids.entry(key).or_insert(next);

@@ -78,12 +78,14 @@ impl Scratch {
     }
 
     fn sync(&mut self, snapshot: &Snapshot, policy: &Policy, tiers: &[TierInForce]) {
-        self.groups.sync(snapshot);
+        self.groups.sync(snapshot, &policy.externals);
         self.shapes.sync(snapshot, policy.oversubscribe);
         self.appraiser.sync(snapshot, &self.groups, &self.shapes, tiers, policy);
         self.rankings.sync(ranking::Basis {
             tiers: tiers.to_vec(),
             scale: policy.scale,
+            externals: policy.externals.clone(),
+            signals: groups::weighed_signals(snapshot, &policy.externals),
             effects: self.appraiser.version,
             shapes: self.shapes.epoch,
         });

@@ -8,10 +8,11 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
 
 use fleet::explanation::TierInForce;
 use fleet::policy::Scale;
-use fleet::{ClassId, NodeId, Work};
+use fleet::{ClassId, NodeId, Signals, Work};
 
 use crate::groups::{Change, GroupId, Groups, Summary};
 use crate::score::Tiers;
@@ -76,6 +77,9 @@ impl Weight {
 pub(crate) struct Basis {
     pub(crate) tiers: Vec<TierInForce>,
     pub(crate) scale: Scale,
+    /// The signals that are weighed, by slot, and their numbers.
+    pub(crate) externals: Vec<String>,
+    pub(crate) signals: Arc<Signals>,
     /// Versions of effects and of shapes.
     pub(crate) effects: u64,
     pub(crate) shapes: u64,

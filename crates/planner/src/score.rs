@@ -69,28 +69,41 @@ fn weights_of(rule: &ByUtilisation, regime: Regime) -> Weights {
     }
 }
 
-/// Scores one choice: every objective that some tier weighs, and the value of each tier. For the
-/// knee, which one choice alone does not have, it is the mean.
-pub(crate) fn score(
-    ask: &Ask,
-    choice: &Choice,
-    tiers: &[TierInForce],
-    scale: &Scale,
-) -> (Tiers, Parts) {
-    let mut parts = [Micro::ONE; Objective::COUNT];
-    for (position, objective) in Objective::ALL.into_iter().enumerate() {
-        if tiers.iter().any(|tier| !tier.weights[position].is_zero()) {
-            parts[position] = objective::score(objective, ask, choice, scale);
-        }
-    }
-    let mut values = [Micro::ZERO; TIERS_MAX];
-    for (value, tier) in values.iter_mut().zip(tiers) {
-        *value = match tier.value {
-            TierValue::Mean | TierValue::Knee => weighted_mean(&tier.weights, &parts),
-            TierValue::Limits => kept(&tier.weights, &parts),
+/// What choices are scored by.
+pub(crate) struct Scoring<'a> {
+    tiers: &'a [TierInForce],
+    scale: &'a Scale,
+    /// The objectives that some tier weighs, with their positions.
+    weighed: Vec<(usize, Objective)>,
+}
+
+impl<'a> Scoring<'a> {
+    pub(crate) fn new(tiers: &'a [TierInForce], scale: &'a Scale) -> Self {
+        let is_weighed = |(position, _): &(usize, Objective)| {
+            tiers.iter().any(|tier| !tier.weights[*position].is_zero())
         };
+        let weighed = Objective::ALL.into_iter().enumerate().filter(is_weighed).collect();
+        Self { tiers, scale, weighed }
     }
-    (values, parts)
+
+    /// Scores one choice: every objective that some tier weighs, and the value of each tier. For
+    /// the knee, which one choice alone does not have, it is the mean.
+    pub(crate) fn score(&self, ask: &Ask, choice: &Choice<'_>) -> (Tiers, Parts) {
+        let mut parts = [Micro::ONE; Objective::COUNT];
+        for (position, objective) in &self.weighed {
+            parts[*position] = objective::score(*objective, ask, choice, self.scale);
+        }
+        let mut values = [Micro::ZERO; TIERS_MAX];
+        for (value, tier) in values.iter_mut().zip(self.tiers) {
+            *value = match tier.value {
+                TierValue::Mean | TierValue::Knee => {
+                    weighted_mean(&tier.weights, &parts, &self.weighed)
+                }
+                TierValue::Limits => kept(&tier.weights, &parts),
+            };
+        }
+        (values, parts)
+    }
 }
 
 /// One less the mean of what the parts fall short of their limits, rounded so that it is one only
@@ -107,13 +120,14 @@ fn kept(limits: &Weights, parts: &Parts) -> Micro {
 }
 
 /// The mean of the parts by weight, rounded down; the least score where nothing weighs anything.
-fn weighted_mean(weights: &Weights, parts: &Parts) -> Micro {
-    let total: u64 = weights.iter().map(|weight| u64::from(weight.0)).sum();
-    let sum: u64 = weights
-        .iter()
-        .zip(parts)
-        .map(|(weight, part)| u64::from(weight.0) * u64::from(part.0))
-        .sum();
+/// What is not among `weighed` has no weight.
+fn weighted_mean(weights: &Weights, parts: &Parts, weighed: &[(usize, Objective)]) -> Micro {
+    let (mut total, mut sum): (u64, u64) = (0, 0);
+    for (position, _) in weighed {
+        let weight = u64::from(weights[*position].0);
+        total += weight;
+        sum += weight * u64::from(parts[*position].0);
+    }
     let mean = sum.checked_div(total).unwrap_or(0).max(1);
     Micro(u32::try_from(mean).expect("a mean of scores is a score"))
 }
@@ -155,8 +169,9 @@ mod tests {
         weights[1] = Milli(250);
         let mut parts = [Micro::ONE; Objective::COUNT];
         parts[0] = Micro(400_000);
-        assert_eq!(weighted_mean(&weights, &parts), Micro(550_000));
-        assert_eq!(weighted_mean(&[Milli::ZERO; Objective::COUNT], &parts), Micro(1));
+        let all: Vec<_> = Objective::ALL.into_iter().enumerate().collect();
+        assert_eq!(weighted_mean(&weights, &parts, &all), Micro(550_000));
+        assert_eq!(weighted_mean(&[Milli::ZERO; Objective::COUNT], &parts, &all), Micro(1));
     }
 
     #[test]

@@ -91,7 +91,7 @@ pub(crate) fn search<'a>(
             held_back,
             released,
             waits: BTreeMap::new(),
-            weigher: Weigher { snapshot, policy, tiers },
+            weigher: Weigher::new(snapshot, policy, tiers),
         },
     };
     // Look-ahead places tasks one by one, so that it leaves gangs and what waits beside them alone.

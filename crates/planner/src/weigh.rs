@@ -13,9 +13,11 @@ pub(crate) use local::sites;
 use std::ops::Bound;
 
 use fleet::explanation::{Patience, TierInForce};
-use fleet::policy::{Objective, Pick};
+use fleet::policy::{EXTERNALS_MAX, Objective, Pick};
 use fleet::snapshot::{Amounts, Waiting};
-use fleet::{Alternative, ClassId, Grant, Job, Micro, NodeId, Policy, Rate, Snapshot, Span};
+use fleet::{
+    Alternative, ClassId, Grant, Job, Micro, NodeId, Policy, Rate, Signal, Snapshot, Span,
+};
 
 use crate::Scratch;
 use crate::demand::{Demand, Pace};
@@ -25,7 +27,7 @@ use crate::feasible::{self, Devices, Rules, Way, Ways};
 use crate::groups::{Group, GroupId, Groups};
 use crate::objective::{Choice, Effects, remote, utilisation};
 use crate::ranking::{Key, Ranking, Weight};
-use crate::score::{self, Parts, Tiers};
+use crate::score::{Parts, Scoring, Tiers};
 use crate::shapes::{JobShape, ShapeId};
 
 /// How choices are weighed in this plan.
@@ -33,6 +35,9 @@ pub(crate) struct Weigher<'a> {
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) policy: &'a Policy,
     pub(crate) tiers: &'a [TierInForce],
+    scoring: Scoring<'a>,
+    /// By slot, the signals that are weighed, where there are such; empty where none is.
+    externals: Vec<Option<&'a Signal>>,
 }
 
 /// What weighing one task came to.
@@ -59,6 +64,20 @@ pub(crate) struct Candidate {
     pub(crate) grant: Grant,
     pub(crate) rate: Rate,
     pub(crate) duration: Option<Span>,
+}
+
+impl<'a> Weigher<'a> {
+    pub(crate) fn new(
+        snapshot: &'a Snapshot,
+        policy: &'a Policy,
+        tiers: &'a [TierInForce],
+    ) -> Self {
+        let scoring = Scoring::new(tiers, &policy.scale);
+        let externals = policy.externals.iter().take(EXTERNALS_MAX);
+        let signals = &snapshot.signals.by_name;
+        let externals = externals.map(|name| signals.get(name.as_str())).collect();
+        Self { snapshot, policy, tiers, scoring, externals }
+    }
 }
 
 impl Weigher<'_> {
@@ -331,15 +350,26 @@ impl Weigher<'_> {
                     return;
                 }
                 let effects = effects_on(choosable, demand, (group, node));
-                let (tiers, parts) = self.score(demand, pace, effects);
+                let (tiers, parts) = self.score(demand, pace, (effects, node));
                 take(Weight { tiers, alternative, node, class, option: number }, parts);
             });
         }
     }
 
-    fn score(&self, demand: &Demand, pace: Pace, effects: Effects) -> (Tiers, Parts) {
-        let choice = Choice { seconds: effects.seconds(pace.seconds), effects };
-        score::score(&demand.ask, &choice, self.tiers, &self.policy.scale)
+    fn score(
+        &self,
+        demand: &Demand,
+        pace: Pace,
+        (effects, node): (Effects, NodeId),
+    ) -> (Tiers, Parts) {
+        let mut levels = [0.0; EXTERNALS_MAX];
+        let count = self.externals.len();
+        for (level, signal) in levels.iter_mut().zip(&self.externals) {
+            *level = signal.map_or(0.0, |signal| signal.level(node, pace.class).as_f64());
+        }
+        let seconds = effects.seconds(pace.seconds);
+        let choice = Choice { seconds, effects, levels: &levels[..count] };
+        self.scoring.score(&demand.ask, &choice)
     }
 
     /// A task of a gang on the only node of this state with this grant, in the way that is told.
@@ -352,7 +382,7 @@ impl Weigher<'_> {
     ) -> Candidate {
         let node = state.first();
         let effects = effects_on(option, demand, (state, node));
-        let (tiers, parts) = self.score(demand, pace, effects);
+        let (tiers, parts) = self.score(demand, pace, (effects, node));
         let weight = Weight { tiers, node, alternative, class: pace.class, option: 0 };
         let duration = pace.duration.map(|span| lengthened(span, &effects));
         Candidate { duration, ..candidate(weight, parts, grant, pace) }
@@ -371,7 +401,7 @@ impl Weigher<'_> {
         let option = appraiser.options(one, shapes, id, group)[usize::from(weight.option)];
         let pace = demand.pace(usize::from(weight.alternative), weight.class);
         let effects = effects_on(&option, demand, (group, weight.node));
-        let (_, parts) = self.score(demand, pace, effects);
+        let (_, parts) = self.score(demand, pace, (effects, weight.node));
         let grant = option.way.grant(shapes.alternative(one), &group.node, &group.free);
         let duration = pace.duration.map(|span| lengthened(span, &effects));
         Candidate { duration, ..candidate(weight, parts, grant, pace) }

@@ -25,6 +25,7 @@ mod nodes;
 mod notebook;
 mod openb;
 mod raw;
+mod signals;
 mod source;
 mod switches;
 mod swf;
@@ -34,7 +35,7 @@ mod world_file;
 use std::io::BufRead;
 use std::path::Path;
 
-use fleet::Catalogue;
+use fleet::{Catalogue, Signals};
 
 pub use error::{BadLine, Limit, ReadError};
 pub use fault::Fault;
@@ -233,6 +234,34 @@ pub fn catalogue_from(
     let mut notebook = Notebook::new(file, options.skip_bad);
     let catalogue = datasets::read(bytes, inventory, &mut notebook)?;
     Ok(notebook.finish(catalogue))
+}
+
+/// Reads signals about the nodes and models of an inventory from a file.
+///
+/// # Errors
+/// If the file cannot be read, has no signals, or has a bad one that is not to be skipped.
+pub fn signals(
+    path: &Path,
+    inventory: &Inventory,
+    options: &Options,
+) -> Result<Read<Signals>, ReadError> {
+    signals_from(open(path)?, &path.display().to_string(), inventory, options)
+}
+
+/// Reads signals from a reader; `file` is its name in messages.
+///
+/// # Errors
+/// As for [`signals()`].
+pub fn signals_from(
+    reader: impl BufRead,
+    file: &str,
+    inventory: &Inventory,
+    options: &Options,
+) -> Result<Read<Signals>, ReadError> {
+    let bytes = toml(reader, file, "a file of signals")?;
+    let mut notebook = Notebook::new(file, options.skip_bad);
+    let signals = signals::read(bytes, inventory, &mut notebook)?;
+    Ok(notebook.finish(signals))
 }
 
 /// The bytes of a file that can be nothing but TOML.

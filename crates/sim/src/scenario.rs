@@ -14,7 +14,7 @@ use std::sync::Arc;
 use controller::{Ledger, Planning, Request, Turn, step};
 use fleet::explanation::StillWaiting;
 use fleet::snapshot::MixShape;
-use fleet::{Body, BodyError, Catalogue, Decision, Job, JobId, Policy, Snapshot, Time};
+use fleet::{Body, BodyError, Catalogue, Decision, Job, JobId, Policy, Signals, Snapshot, Time};
 use planner::{Effort, Scratch};
 
 use crate::checkers::{Checkers, Checks, Deeper, Violation};
@@ -58,6 +58,8 @@ pub struct Options<'a> {
     pub mix: Option<Vec<MixShape>>,
     /// Which datasets are where when it begins, in the world as in what the controller is told.
     pub catalogue: Catalogue,
+    /// What is known from outside about nodes and classes.
+    pub signals: Signals,
     /// Is called after every turn.
     pub progress: Option<&'a mut dyn FnMut(Progress)>,
 }
@@ -77,6 +79,7 @@ impl Default for Options<'_> {
             repeat: "cargo run --release -- simulate".to_owned(),
             mix: None,
             catalogue: Catalogue::default(),
+            signals: Signals::default(),
             progress: None,
         }
     }
@@ -248,6 +251,7 @@ impl<'a, 'p> Scene<'a, 'p> {
             ledger.declare_mix(mix);
         }
         ledger.know_datasets(std::mem::take(&mut options.catalogue));
+        ledger.declare_signals(std::mem::take(&mut options.signals));
         Self {
             jobs,
             requests: Requests::new(jobs, std::mem::take(&mut options.cancels)),

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fleet::snapshot::MixShape;
-use fleet::{Catalogue, Decision, Job, JobId, Policy, RunId, Snapshot, Span, Stage, Time};
+use fleet::{Catalogue, Decision, Job, JobId, Policy, RunId, Signals, Snapshot, Span, Stage, Time};
 use thiserror::Error;
 
 use crate::checkers::Violation;
@@ -36,6 +36,8 @@ pub struct Itinerary {
     pub mix: Option<Vec<MixShape>>,
     /// Where datasets are at first.
     pub catalogue: Catalogue,
+    /// What is known from outside about nodes and classes.
+    pub signals: Signals,
 }
 
 /// One turn, with what is known of a job there.
@@ -120,8 +122,16 @@ pub fn visit(
     let turns_max = Options::default().turns_max;
     let trip = |turns_max, witness: &mut Witness| {
         let (until, mix) = (itinerary.at, itinerary.mix.clone());
-        let (seed, catalogue) = (itinerary.seed, itinerary.catalogue.clone());
-        let options = Options { seed, until, turns_max, mix, catalogue, ..Options::default() };
+        let (catalogue, signals) = (itinerary.catalogue.clone(), itinerary.signals.clone());
+        let options = Options {
+            seed: itinerary.seed,
+            until,
+            turns_max,
+            mix,
+            catalogue,
+            signals,
+            ..Options::default()
+        };
         let mut planner = scenario::motley();
         let mut planning = |snapshot: &Snapshot, policy: &Policy, effort| {
             let decision = planner(snapshot, policy, effort);

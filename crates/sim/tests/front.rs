@@ -57,7 +57,9 @@ fn jobs(models: &[Model], count: usize) -> String {
 fn policy() -> Policy {
     let mut policy = controller::policy_file::shipped("default").unwrap();
     policy.patience = Milli::ZERO;
-    policy.tiers = vec![fleet::policy::Weighting::Fixed([1000, 0, 0, 0, 0, 0, 0, 0].map(Milli))];
+    let mut weights = fleet::policy::Weights::default();
+    weights[0] = Milli::WHOLE;
+    policy.tiers = vec![fleet::policy::Weighting::Fixed(weights)];
     policy
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use fleet::snapshot::{Amounts, Memory, Mix, Waiting, is_unwanted};
 use fleet::{
     Alternative, Attempt, Catalogue, ClassId, Classes, Failure, Generation, Job, JobId, Node,
-    NodeEntry, NodeId, Run, Serial, TaskIndex, Time,
+    NodeEntry, NodeId, Run, Serial, Signals, TaskIndex, Time,
 };
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,8 @@ pub struct Image {
     arrivals: ArrivalsImage,
     catalogue: Arc<Catalogue>,
     copies: Vec<(NodeId, Vec<Arc<str>>)>,
+    #[serde(default)]
+    signals: Arc<Signals>,
     memory: Memory,
     changed: Serial,
     has_changed: bool,
@@ -91,6 +93,7 @@ impl Ledger {
             arrivals: self.arrivals.image(),
             catalogue: Arc::clone(&self.shelves.catalogue),
             copies: copies.map(|(node, names)| (*node, names.iter().cloned().collect())).collect(),
+            signals: Arc::clone(&self.signals),
             memory: self.memory.clone(),
             changed: self.changed,
             has_changed: self.has_changed,
@@ -113,6 +116,7 @@ impl Ledger {
             ended_max: image.ended_max,
             arrivals: Arrivals::of_image(image.arrivals),
             shelves: Shelves::new(Arc::unwrap_or_clone(image.catalogue)),
+            signals: image.signals,
             memory: image.memory,
             changed: image.changed,
             everything_changed: true,

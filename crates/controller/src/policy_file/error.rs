@@ -128,6 +128,14 @@ pub enum PolicyError {
         /// The limits.
         field: String,
     },
+    /// More signals than a policy may weigh.
+    #[error("{at}: {found} signals are weighed, and there may be {}", fleet::policy::EXTERNALS_MAX)]
+    Externals {
+        /// Where the tier begins with which there are too many.
+        at: Place,
+        /// How many there are.
+        found: usize,
+    },
     /// Weights that are all zero.
     #[error("{at}: {field} has no weight above 0, so nothing would be weighed")]
     Weightless {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use fleet::parse::ParseError;
-use fleet::{Micro, Milli, Work};
+use fleet::{Level, Micro, Milli, Work};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -69,8 +69,19 @@ impl<'a> Table<'a> {
         what: &'static str,
         valid: &[&'static str],
     ) -> Result<(), PolicyError> {
+        self.accept_all(what, valid, |_| false)
+    }
+
+    /// The same, and what `also` says of a key.
+    pub(super) fn accept_all(
+        &self,
+        what: &'static str,
+        valid: &[&'static str],
+        also: impl Fn(&str) -> bool,
+    ) -> Result<(), PolicyError> {
+        let is_valid = |key: &str| valid.contains(&key) || also(key);
         let mut strange: Vec<_> =
-            self.fields.keys().filter(|key| !valid.contains(&&**key.get_ref())).collect();
+            self.fields.keys().filter(|key| !is_valid(key.get_ref())).collect();
         strange.sort_by_key(|key| key.span().start);
         match strange.first() {
             None => Ok(()),
@@ -78,6 +89,11 @@ impl<'a> Table<'a> {
                 Err(unknown(self.source.place(key.span().start), what, key.get_ref(), valid))
             }
         }
+    }
+
+    /// The names of its fields.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.fields.keys().map(|key| &**key.get_ref())
     }
 
     pub(super) fn required(&self, name: &str) -> Result<Field<'a>, PolicyError> {
@@ -211,6 +227,11 @@ impl<'a> Field<'a> {
         value
             .filter(|value| !value.is_zero() && *value <= Micro::ONE)
             .ok_or_else(|| self.wrong("above 0 and at most 1, with at most 6 decimals"))
+    }
+
+    /// The number of a signal.
+    pub(super) fn level(&self) -> Result<Level, PolicyError> {
+        self.quantity(self.number()?)
     }
 
     pub(super) fn refuse_zero(&self, is_zero: bool) -> Result<(), PolicyError> {

@@ -1,14 +1,26 @@
 use std::error::Error;
 
-use fleet::policy::{ByUtilisation, Objective, OrderKey, Pick, Scale, Weighting, Weights};
+use fleet::policy::{
+    ByUtilisation, ExternalSlot, Objective, OrderKey, Pick, Scale, Weighting, Weights,
+};
 use fleet::{Bytes, Micro, Milli, Millijoules, Policy, Span};
 
 use super::*;
 
+mod externals;
 mod round_trip;
 
 const HEAD: &str = "format = 1\nname = \"x\"\norder = [\"first-in\"]\n";
 const WEIGHTED: &str = "format = 1\nname = \"x\"\norder = [\"first-in\"]\npick = \"weighted\"\n";
+/// These weights of the first objectives, in thousandths; the others weigh nothing.
+fn weights_of(first: &[u32]) -> Weights {
+    let mut weights = Weights::default();
+    for (weight, thousandths) in weights.iter_mut().zip(first) {
+        *weight = Milli(*thousandths);
+    }
+    weights
+}
+
 const TIER: &str = "[[tier]]\nrule = \"fixed\"\nweights = { energy = 1 }\n";
 
 /// The whole chain of an error, as the program prints it.
@@ -41,22 +53,22 @@ fn every_shipped_policy_is_read_under_its_own_name_and_as_it_would_be_written() 
 }
 
 #[test]
-fn the_default_weighs_every_objective_but_locality() {
+fn the_default_weighs_every_objective_but_locality_and_signals() {
     let [Weighting::Fixed(weights)] = shipped("default").unwrap().tiers[..] else {
         panic!("one fixed tier");
     };
     // The time that it takes to fetch inputs is in completion already.
     for objective in Objective::ALL {
         let is_weighed = !weights[objective.position()].is_zero();
-        assert_eq!(is_weighed, objective != Objective::Locality, "{}", objective.name());
+        let is_left_out = matches!(objective, Objective::Locality | Objective::External(_));
+        assert_eq!(is_weighed, !is_left_out, "{}", objective.name());
     }
 }
 
 #[test]
 fn by_utilisation_has_the_thresholds_and_weights_of_the_article() {
-    let weights = |completion, utilisation, energy| {
-        [completion, utilisation, 0, 0, 0, energy, 0, 0].map(Milli)
-    };
+    let weights =
+        |completion, utilisation, energy| weights_of(&[completion, utilisation, 0, 0, 0, energy]);
     let expected = ByUtilisation {
         low: Milli(300),
         high: Milli(800),
@@ -87,7 +99,8 @@ fn what_is_left_out_has_its_default() {
         description: String::new(),
         order: vec![OrderKey::FirstIn],
         pick: Pick::Weighted,
-        tiers: vec![Weighting::Fixed([0, 0, 0, 0, 0, 1000, 0, 0].map(Milli))],
+        externals: Vec::new(),
+        tiers: vec![Weighting::Fixed(weights_of(&[0, 0, 0, 0, 0, 1000]))],
         patience: Milli::ZERO,
         oversubscribe: Milli::WHOLE,
         scale: SCALE,
@@ -114,6 +127,7 @@ fn every_field_that_is_given_is_read() {
         energy: Millijoules(3_600_000_000),
         deadline: Micro(1),
         locality: Bytes(20_000_000_000),
+        externals: [Level(1_000_000); EXTERNALS_MAX],
     };
     assert_eq!(policy.scale, expected);
 }
@@ -219,7 +233,7 @@ fn a_knee_has_objectives_and_no_weights() {
         format!("{HEAD}pick = \"knee\"\n[[tier]]\nrule = \"fixed\"\nweights = {weights}\n")
     };
     let policy = read("p.toml", &knee("{ completion = 1, energy = 1, deadline = 0 }")).unwrap();
-    let weights = [1000, 0, 0, 0, 0, 1000, 0, 0].map(Milli);
+    let weights = weights_of(&[1000, 0, 0, 0, 0, 1000]);
     assert_eq!((policy.pick, policy.tiers), (Pick::Knee, vec![Weighting::Fixed(weights)]));
     refused(
         &[&knee("{ completion = 1, energy = 0.5 }")],
@@ -232,7 +246,7 @@ fn a_knee_has_objectives_and_no_weights() {
 fn limits_are_scores_above_zero_and_at_most_one() {
     let limits = |limits: &str| tier(&format!("rule = \"limits\"\nlimits = {limits}"));
     let policy = read("p.toml", &(limits("{ energy = 0.4, completion = 1 }") + TIER)).unwrap();
-    let expected = Weighting::Limits([1000, 0, 0, 0, 0, 400, 0, 0].map(Milli));
+    let expected = Weighting::Limits(weights_of(&[1000, 0, 0, 0, 0, 400]));
     assert_eq!(policy.tiers[0], expected);
     let refused = |given: &str, message: &str| refused(&[&limits(given)], message);
     let wrong = "and should be above 0 and at most 1";

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use fleet::policy::{Batch, ByUtilisation, Objective, Pick, Scale, Weighting, Weights};
 use fleet::{Bytes, Micro, Milli, Millijoules, Policy, Span};
 
-use super::{FORMAT, order_key_name, pick_name};
+use super::{FORMAT, externals, order_key_name, pick_name};
 
 /// The text of a file that [`read`](super::read) reads as an equal policy.
 ///
@@ -33,16 +33,18 @@ pub fn text(policy: &Policy) -> String {
         }
         for tier in &policy.tiers {
             lines.push(String::new());
-            lines.extend(tier_lines(tier));
+            lines.extend(tier_lines(policy, tier));
         }
         lines.push(String::new());
         lines.extend(scale_lines(&policy.scale));
+        lines.extend(external_lines(policy));
     }
     lines.push(String::new());
     lines.join("\n")
 }
 
-fn tier_lines(tier: &Weighting) -> Vec<String> {
+fn tier_lines(policy: &Policy, tier: &Weighting) -> Vec<String> {
+    let weights = |of: &Weights| weights(policy, of);
     let heading = "[[tier]]".to_owned();
     match tier {
         Weighting::Fixed(fixed) => vec![
@@ -71,9 +73,15 @@ fn tier_lines(tier: &Weighting) -> Vec<String> {
     }
 }
 
-fn weights(weights: &Weights) -> String {
+fn weights(policy: &Policy, weights: &Weights) -> String {
     let weighed = Objective::ALL.into_iter().zip(weights).filter(|(_, weight)| !weight.is_zero());
-    let parts = weighed.map(|(objective, weight)| format!("{} = {weight}", objective.name()));
+    let parts = weighed.map(|(objective, weight)| {
+        let name = policy.objective_name(objective);
+        match objective {
+            Objective::External(_) => format!("{} = {weight}", quote(&name)),
+            _ => format!("{name} = {weight}"),
+        }
+    });
     format!("{{ {} }}", parts.collect::<Vec<_>>().join(", "))
 }
 
@@ -93,8 +101,18 @@ fn scale_lines(scale: &Scale) -> Vec<String> {
     ]
 }
 
+/// The scales of signals.
+fn external_lines(policy: &Policy) -> impl Iterator<Item = String> {
+    let scales = policy.externals.iter().zip(policy.scale.externals);
+    scales.map(|(name, level)| format!("{} = {}", quote(&externals::key(name)), decimal(level.0)))
+}
+
 fn millionths(value: Micro) -> String {
-    let decimal = format!("{}.{:06}", value.0 / 1_000_000, value.0 % 1_000_000);
+    decimal(value.0.into())
+}
+
+fn decimal(millionths: u64) -> String {
+    let decimal = format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000);
     decimal.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 

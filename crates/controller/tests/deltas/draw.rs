@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use controller::Request;
+use fleet::policy::EXTERNALS_MAX;
 use fleet::policy::{Batch, ByUtilisation, Objective, OrderKey, Pick, Scale, Weighting};
 use fleet::snapshot::Parts;
-use fleet::{Bytes, JobId, Micro, Milli, Millijoules, NodeId, Policy, Span, sketch};
+use fleet::{Bytes, JobId, Level, Micro, Milli, Millijoules, NodeId, Policy, Span, sketch};
 use planner::Effort;
 
 const CLASSES: &str = "
@@ -128,6 +129,7 @@ pub(crate) fn policy(dice: &mut Dice) -> Policy {
         description: String::new(),
         order: vec![OrderKey::Priority, OrderKey::FairShare, OrderKey::FirstIn],
         pick: [Pick::Weighted, Pick::Weighted, Pick::Rotation, Pick::Spread][dice.below(4)],
+        externals: Vec::new(),
         tiers: [vec![fixed.clone()], vec![moving.clone()], vec![fixed, moving]][dice.below(3)]
             .clone(),
         patience: Milli(u32::try_from(dice.below(2) * 1000).expect("small")),
@@ -141,6 +143,7 @@ pub(crate) fn policy(dice: &mut Dice) -> Policy {
             energy: Millijoules(10_000_000),
             deadline: Micro(50_000),
             locality: Bytes(10_000_000_000),
+            externals: [Level(1_000_000); EXTERNALS_MAX],
         },
         batch: (dice.below(3) == 0).then(|| Batch {
             max_jobs: 2 + u32::try_from(dice.below(7)).expect("small"),

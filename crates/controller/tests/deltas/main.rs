@@ -213,6 +213,7 @@ fn rebuilt(snapshot: &Snapshot) -> Snapshot {
         runs: snapshot.runs.values().map(|run| (**run).clone()).collect(),
         mix: (*snapshot.mix).clone(),
         catalogue: (*snapshot.catalogue).clone(),
+        signals: (*snapshot.signals).clone(),
         memory: snapshot.memory.clone(),
     })
     .expect("what a ledger seals fits together");

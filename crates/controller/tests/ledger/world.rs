@@ -129,13 +129,14 @@ impl World {
 
 /// Nodes by the lowest id.
 pub(crate) fn policy() -> Policy {
-    use fleet::policy::{Pick, Scale};
-    use fleet::{Bytes, Micro, Milli, Millijoules, Span};
+    use fleet::policy::{EXTERNALS_MAX, Pick, Scale};
+    use fleet::{Bytes, Level, Micro, Milli, Millijoules, Span};
     Policy {
         name: "first".to_owned(),
         description: String::new(),
         order: Vec::new(),
         pick: Pick::Spread,
+        externals: Vec::new(),
         tiers: Vec::new(),
         patience: Milli::ZERO,
         oversubscribe: Milli::WHOLE,
@@ -148,6 +149,7 @@ pub(crate) fn policy() -> Policy {
             energy: Millijoules(1),
             deadline: Micro(1),
             locality: Bytes(10_000_000_000),
+            externals: [Level(1_000_000); EXTERNALS_MAX],
         },
         batch: None,
     }

@@ -6,10 +6,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::alternative::{alternative, known_model, labels, placement as place, run_name};
-use super::datasets;
 use super::line::Line;
 use super::wiring::{attachment, gang, topology};
-use super::{SketchError, WordFault, inside};
+use super::{SketchError, WordFault, datasets, inside, signals};
 use crate::device::{DeviceClass, DeviceKind, Power, ShareRule};
 use crate::id::{Attempt, ClassId, Generation, JobId, NodeId, TaskIndex, Tenant};
 use crate::job::{Alternative, Job};
@@ -99,6 +98,7 @@ impl Sketch {
             "rotation" => self.rotation(&mut line)?,
             "regimes" => self.regimes(&mut line)?,
             "at" => self.at(&mut line)?,
+            "signal" => signals::signal(&mut line, &self.nodes, &mut self.parts)?,
             "data" => datasets::data(&mut line, &self.nodes, &mut self.parts.catalogue)?,
             item => return Err(line.fault(item, WordFault::UnknownItem)),
         }

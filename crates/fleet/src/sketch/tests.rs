@@ -123,7 +123,7 @@ fn what_is_not_understood_is_named_with_its_line() {
         (
             "nod n",
             "read line 1 of the sketch at \"nod\": no such item; items are class, node, domain, \
-          distances, pcie, nic, data, job, or, run, again, mix, rotation, regimes and at",
+          distances, pcie, nic, data, signal, job, or, run, again, mix, rotation, regimes and at",
         ),
         (
             "\n\nclass epyc cpu fast",

@@ -26,6 +26,9 @@ pub struct Case {
     /// [default: what jobs read comes from outside the fleet]
     #[arg(long, value_name = "FILE", requires = "jobs")]
     pub data: Option<PathBuf>,
+    /// Numbers about nodes and device models that policies weigh as external(NAME): TOML
+    #[arg(long, value_name = "FILE")]
+    pub signals: Option<PathBuf>,
     /// When the pods of an openb list arrive [default: timed, where the list has times]
     #[arg(long, value_enum, requires = "jobs")]
     pub arrivals: Option<Arrivals>,

@@ -49,6 +49,9 @@ pub struct Course {
     /// [default: what jobs read comes from outside the fleet]
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
+    /// Numbers about nodes and device models that policies weigh as external(NAME): TOML
+    #[arg(long, value_name = "FILE")]
+    pub signals: Option<PathBuf>,
     /// The seed of all chance in the model world
     #[arg(long, value_name = "N", default_value_t = 1, requires = "jobs")]
     pub seed: u64,

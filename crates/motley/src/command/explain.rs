@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use controller::policy_file::nearest;
-use fleet::{Catalogue, Job, JobId, Policy, Time};
+use fleet::{Catalogue, Job, JobId, Policy, Signals, Time};
 use planner::Effort;
 use planner::inquiry::timeline::PastError;
 use planner::inquiry::{Inquiry, answer};
@@ -17,7 +17,7 @@ use sim::read::{self, Read};
 use sim::visit::{Itinerary, visit};
 use sim::{Inventory, Workload};
 
-use super::policy;
+use super::{policy, signals};
 use crate::args::{Arrivals, Course, Explain};
 use crate::out;
 use crate::render::explain::{self, Asked};
@@ -33,7 +33,9 @@ pub(super) fn run(args: &Explain) -> anyhow::Result<()> {
     let job = find(&args.job, &workload.jobs)?;
     let at = args.at.map(|at| Time::ZERO.after(at));
     let catalogue = catalogue(&args.course, &inventory, &mut remarks)?;
-    let question = Question { policy: &policy, job, at, course: &args.course, catalogue, remarks };
+    let signals = signals(&args.course, &policy, &inventory, &mut remarks)?;
+    let (policy, course) = (&policy, &args.course);
+    let question = Question { policy, job, at, course, catalogue, signals, remarks };
     tell(&inventory, &workload, &question)
 }
 
@@ -45,6 +47,8 @@ pub(super) struct Question<'a> {
     pub(super) course: &'a Course,
     /// Where datasets are at first.
     pub(super) catalogue: Catalogue,
+    /// What is known from outside about nodes and models.
+    pub(super) signals: Signals,
     /// What was noticed when reading the files.
     pub(super) remarks: Vec<String>,
 }
@@ -56,8 +60,8 @@ pub(super) fn tell(
     question: &Question<'_>,
 ) -> anyhow::Result<()> {
     let Question { policy, job, at, course, .. } = *question;
-    let catalogue = question.catalogue.clone();
-    let itinerary = Itinerary { job, at, seed: course.seed, mix: None, catalogue };
+    let (catalogue, signals) = (question.catalogue.clone(), question.signals.clone());
+    let itinerary = Itinerary { job, at, seed: course.seed, mix: None, catalogue, signals };
     let visit = visit(inventory, workload, policy, &itinerary)?;
     let past = PastError::of(visit.ended.iter().copied());
     let (snapshot, decision, effort) = (&visit.snapshot, &visit.decision, Effort::DEFAULT);
@@ -117,6 +121,25 @@ pub(super) fn catalogue(
     let Some(path) = &course.data else { return Ok(Catalogue::default()) };
     let options = read::Options { skip_bad: course.skip_bad, ..read::Options::default() };
     Ok(take_in(path, read::catalogue(path, inventory, &options)?, remarks))
+}
+
+/// What is known about nodes and models; nothing where no file says so. The policy weighs nothing
+/// else.
+pub(super) fn signals(
+    course: &Course,
+    policy: &Policy,
+    inventory: &Inventory,
+    remarks: &mut Vec<String>,
+) -> anyhow::Result<Signals> {
+    let signals = match &course.signals {
+        Some(path) => {
+            let options = read::Options { skip_bad: course.skip_bad, ..read::Options::default() };
+            take_in(path, signals::read(path, inventory, &options)?, remarks)
+        }
+        None => Signals::default(),
+    };
+    signals::ensure(policy, &signals)?;
+    Ok(signals)
 }
 
 /// What was read; what was noticed meanwhile is remarked.

@@ -31,8 +31,9 @@ pub(super) fn run(args: &Plan) -> anyhow::Result<()> {
     let job = submit(&mut workload, &new, at);
     remarks.push("this is what would happen; nothing was done".to_owned());
     let catalogue = explain::catalogue(&args.course, &inventory, &mut remarks)?;
-    let (policy, at) = (&policy, Some(at));
-    let question = explain::Question { policy, job, at, course: &args.course, catalogue, remarks };
+    let signals = explain::signals(&args.course, &policy, &inventory, &mut remarks)?;
+    let (policy, at, course) = (&policy, Some(at), &args.course);
+    let question = explain::Question { policy, job, at, course, catalogue, signals, remarks };
     explain::tell(&inventory, &workload, &question)
 }
 

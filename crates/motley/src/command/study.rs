@@ -11,13 +11,13 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail, ensure};
 use controller::Planning;
 use fleet::snapshot::MixShape;
-use fleet::{Catalogue, Job, Policy, TaskIndex, Time};
+use fleet::{Catalogue, Job, Policy, Signals, TaskIndex, Time};
 use indicatif::{ProgressBar, ProgressStyle};
 use sim::read::{self, Read};
 use sim::scenario::{self, Ending, Options, Outcome, Progress};
 use sim::{Inventory, Workload, bundled};
 
-use super::policy;
+use super::{policy, signals};
 use crate::args::{Arrivals, Case};
 use crate::render;
 use crate::render::simulation::Input;
@@ -37,6 +37,7 @@ pub(super) struct Study<'a> {
     seeds: std::ops::RangeInclusive<u64>,
     mix: Option<Vec<MixShape>>,
     catalogue: Catalogue,
+    signals: Signals,
     progress: ProgressBar,
 }
 
@@ -48,8 +49,19 @@ impl<'a> Study<'a> {
         let (inventory, mut input) = fleet(case, seeds)?;
         let mix = declared(case, &inventory, &mut input)?;
         let catalogue = catalogue(case, &inventory, &mut input)?;
-        let progress = progress_bar(case);
-        Ok(Self { policies, inventory, input, case, seeds: range, mix, catalogue, progress })
+        let signals = signals(case, &inventory, &mut input)?;
+        policies.iter().try_for_each(|policy| signals::ensure(policy, &signals))?;
+        Ok(Self {
+            policies,
+            inventory,
+            input,
+            case,
+            seeds: range,
+            mix,
+            catalogue,
+            signals,
+            progress: progress_bar(case),
+        })
     }
 
     /// The seeds, in order.
@@ -119,6 +131,7 @@ impl<'a> Study<'a> {
             until: self.case.until.map(|until| Time::ZERO.after(until)),
             mix: self.mix.clone(),
             catalogue: self.catalogue.clone(),
+            signals: self.signals.clone(),
             progress: Some(&mut progress),
             ..options
         };
@@ -210,6 +223,13 @@ fn catalogue(case: &Case, inventory: &Inventory, input: &mut Input) -> anyhow::R
     let Some(path) = &case.data else { return Ok(Catalogue::default()) };
     let options = read::Options { skip_bad: case.skip_bad, ..read::Options::default() };
     Ok(input.take_in(path, read::catalogue(path, inventory, &options)?))
+}
+
+/// What is known about nodes and models; nothing where no file says so.
+fn signals(case: &Case, inventory: &Inventory, input: &mut Input) -> anyhow::Result<Signals> {
+    let Some(path) = &case.signals else { return Ok(Signals::default()) };
+    let options = read::Options { skip_bad: case.skip_bad, ..read::Options::default() };
+    Ok(input.take_in(path, signals::read(path, inventory, &options)?))
 }
 
 /// Notes what jobs read that nobody says where to find.

@@ -31,7 +31,10 @@ pub fn placed(names: &Names<'_>, placed: Placed<'_>) -> String {
         text.push_str(" without weighing");
     } else {
         let tiers_text = tier_scores(&choice.score, tiers, precision);
-        text.push_str(&format!(" with {tiers_text}, because {}", parts(&choice.score, tiers)));
+        text.push_str(&format!(
+            " with {tiers_text}, because {}",
+            parts(names, &choice.score, tiers)
+        ));
     }
     if let Some(runner_up) = &choice.runner_up {
         let way = match runner_up.alternative == placement.alternative {
@@ -74,12 +77,14 @@ fn place(names: &Names<'_>, placement: &Placement) -> String {
 }
 
 /// The scores of what is weighed, in the order of objectives.
-fn parts(score: &Score, tiers: &[TierInForce]) -> String {
+fn parts(names: &Names<'_>, score: &Score, tiers: &[TierInForce]) -> String {
     let weighed = |position: usize| tiers.iter().any(|tier| !tier.weights[position].is_zero());
     let parts = Objective::ALL.into_iter().zip(score.parts).enumerate();
     let told: Vec<_> = parts
         .filter(|(position, _)| weighed(*position))
-        .map(|(_, (objective, part))| format!("{} {}", objective.name(), decimal(part, 2)))
+        .map(|(_, (objective, part))| {
+            format!("{} {}", names.objective(objective), decimal(part, 2))
+        })
         .collect();
     told.join(", ")
 }

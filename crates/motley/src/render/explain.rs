@@ -91,7 +91,8 @@ struct TasksPart {
 impl<'a> Asked<'a> {
     fn names(&self) -> Names<'a> {
         let Inventory { classes, nodes, .. } = self.inventory;
-        Names { classes, nodes: nodes.iter().map(|node| node.name.as_str()).collect() }
+        let nodes = nodes.iter().map(|node| node.name.as_str()).collect();
+        Names { classes, nodes, externals: &self.policy.externals }
     }
 
     /// What a job is called: `train (j3)`.

@@ -25,6 +25,8 @@ pub use input::Input;
 #[derive(Debug)]
 pub struct Results {
     pub(super) policies: Vec<String>,
+    /// The signals that the first policy weighs, by slot.
+    externals: Vec<String>,
     /// By policy, then seed.
     summaries: Vec<Vec<Summary>>,
     placed: Vec<String>,
@@ -38,6 +40,7 @@ impl Results {
     pub fn new(policies: &[Policy]) -> Self {
         Self {
             policies: policies.iter().map(|policy| policy.name.clone()).collect(),
+            externals: policies.first().map_or_else(Vec::new, |policy| policy.externals.clone()),
             summaries: vec![Vec::new(); policies.len()],
             placed: Vec::new(),
             waited: Vec::new(),
@@ -59,7 +62,8 @@ impl Results {
     /// Puts into words what was explained on the way, and why what is left was never placed.
     pub fn tell(&mut self, inventory: &Inventory, workload: &Workload, outcome: &Outcome) {
         let nodes = inventory.nodes.iter().map(|node| node.name.as_str()).collect();
-        let names = Names { classes: &inventory.classes, nodes };
+        let externals = self.externals.clone();
+        let names = Names { classes: &inventory.classes, nodes, externals: &externals };
         let job = |id| workload.jobs.iter().find(|job| job.id == id);
         for told in &outcome.told {
             let Some(job) = job(told.job) else { continue };

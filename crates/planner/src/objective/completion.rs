@@ -8,7 +8,7 @@
 
 use super::{Ask, Choice};
 
-pub(super) fn cost(_ask: &Ask, choice: &Choice) -> f64 {
+pub(super) fn cost(_ask: &Ask, choice: &Choice<'_>) -> f64 {
     choice.seconds
 }
 

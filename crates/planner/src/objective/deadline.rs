@@ -11,7 +11,7 @@ use super::{Ask, Choice};
 
 const BETA: f64 = 8.0;
 
-pub(super) fn cost(ask: &Ask, choice: &Choice) -> f64 {
+pub(super) fn cost(ask: &Ask, choice: &Choice<'_>) -> f64 {
     ask.slack_seconds.map_or(0.0, |slack| miss(slack, choice.seconds))
 }
 

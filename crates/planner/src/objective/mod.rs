@@ -13,6 +13,7 @@ pub mod rarity;
 pub mod energy;
 pub mod deadline;
 pub mod locality;
+pub mod external;
 pub mod outlook;
 pub mod remote;
 
@@ -32,11 +33,13 @@ pub struct Ask {
 
 /// One choice, as far as objectives care.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Choice {
+pub struct Choice<'a> {
     /// Seconds until the task has ended: see [`Effects::seconds`].
     pub seconds: f64,
     /// What it does to its node.
     pub effects: Effects,
+    /// By slot, the numbers of the signals that the policy weighs; empty where it weighs none.
+    pub levels: &'a [f64],
 }
 
 /// What a choice does to its node and to its task. What no tier weighs is zero.
@@ -70,7 +73,7 @@ impl Effects {
 
 /// How one objective answers.
 struct Answers {
-    cost: fn(&Ask, &Choice) -> f64,
+    cost: fn(&Ask, &Choice<'_>) -> f64,
     bound: fn(&Ask) -> f64,
     /// Its σ, in the unit of its cost.
     reference: fn(&Scale) -> f64,
@@ -118,12 +121,16 @@ fn answers(objective: Objective) -> Answers {
             bound: locality::bound,
             reference: |scale| scale.locality.0 as f64 / 1e9,
         },
+        Objective::External(_) => unreachable!("an external objective answers by its slot"),
     }
 }
 
 /// The score of a choice: `(bound + σ) ÷ (cost + σ)`, in (0, 1].
 #[must_use]
-pub fn score(objective: Objective, ask: &Ask, choice: &Choice, scale: &Scale) -> Micro {
+pub fn score(objective: Objective, ask: &Ask, choice: &Choice<'_>, scale: &Scale) -> Micro {
+    if let Objective::External(slot) = objective {
+        return external::score(slot, choice, scale);
+    }
     let Answers { cost, bound, reference } = answers(objective);
     let sigma = reference(scale);
     Micro::score((bound(ask) + sigma) / (cost(ask, choice) + sigma))

@@ -11,7 +11,7 @@ use fleet::snapshot::Amounts;
 
 use super::{Ask, Choice};
 
-pub(super) fn cost(_ask: &Ask, choice: &Choice) -> f64 {
+pub(super) fn cost(_ask: &Ask, choice: &Choice<'_>) -> f64 {
     choice.effects.stranded
 }
 

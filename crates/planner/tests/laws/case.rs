@@ -8,15 +8,17 @@ use std::sync::Arc;
 
 use fleet::device::{Power, ShareRule};
 use fleet::policy::{
-    Batch, ByUtilisation, Objective, OrderKey, Pick, Regime, Scale, Weighting, Weights,
+    Batch, ByUtilisation, EXTERNALS_MAX, Objective, OrderKey, Pick, Regime, Scale, Weighting,
+    Weights,
 };
 use fleet::snapshot::{Memory, Mix, MixShape, Parts, Waiting};
 use fleet::{
     Alternative, Attachment, Attempt, Bandwidth, Bytes, Catalogue, ClassId, Classes, Communication,
     Dataset, Datasets, DeviceClass, DeviceGrant, DeviceIndex, DeviceKind, DeviceRequest, Free,
-    Gang, Generation, Grant, Holding, Job, JobId, Link, Micro, Milli, MilliCores, Millijoules,
-    Milliwatts, Node, NodeId, Pattern, Placement, Policy, Rate, Reach, Request, Restart, Run,
-    RunId, Serial, Span, Stage, TaskIndex, Tenant, Time, Topology, Uplink, Work,
+    Gang, Generation, Grant, Holding, Job, JobId, Level, Link, Micro, Milli, MilliCores,
+    Millijoules, Milliwatts, Node, NodeId, Pattern, Placement, Policy, Rate, Reach, Request,
+    Restart, Run, RunId, Serial, Signal, Signals, Span, Stage, TaskIndex, Tenant, Time, Topology,
+    Uplink, Work,
 };
 use planner::Effort;
 
@@ -243,8 +245,19 @@ fn parts(serial: Serial, nodes: &[Node], shapes: &[Alternative], dice: &mut Dice
     let nodes = nodes.iter().map(|node| (node.clone(), !dice.percent(15))).collect();
     let Draw { at, runs, backlog, .. } = draw;
     let (mix, memory) = (mix(shapes, dice), memory(dice));
-    let catalogue = catalogue(count, dice);
-    Parts { serial, at, classes, nodes, backlog, runs, mix, catalogue, memory }
+    let catalogue = catalogue(count, &runs, dice);
+    Parts {
+        serial,
+        at,
+        classes,
+        nodes,
+        backlog,
+        runs,
+        mix,
+        catalogue,
+        signals: signals(count, dice),
+        memory,
+    }
 }
 
 fn job(id: JobId, at: Time, shapes: &[Alternative], dice: &mut Dice) -> Job {
@@ -286,12 +299,34 @@ fn datasets(dice: &mut Dice) -> Datasets {
     Datasets { inputs, outputs: Vec::new() }
 }
 
-/// Some datasets on some of so many nodes, and on one that is not there.
-fn catalogue(nodes: usize, dice: &mut Dice) -> Catalogue {
+/// Numbers of some of so many nodes, and of some classes.
+fn signals(nodes: usize, dice: &mut Dice) -> Signals {
+    let mut signals = Signals::default();
+    for name in ["noise", "other"] {
+        let mut signal = Signal { default: Level(1_500_000), ..Signal::default() };
+        for node in (0..nodes).map(|node| NodeId(u32::try_from(node).expect("few nodes"))) {
+            if dice.percent(40) {
+                signal.nodes.insert(node, Level(dice.pick(&[0, 1, 7]) * 1_000_000));
+            }
+        }
+        for class in (0..7).map(ClassId) {
+            if dice.percent(20) {
+                signal.classes.insert(class, Level(dice.pick(&[0, 3]) * 1_000_000));
+            }
+        }
+        signals.by_name.insert(name.into(), signal);
+    }
+    signals
+}
+
+/// Some datasets on some of so many nodes, mostly on busy ones, and on one that is not there.
+fn catalogue(nodes: usize, runs: &[Run], dice: &mut Dice) -> Catalogue {
     let mut catalogue = Catalogue::default();
     for name in &NAMES[..3] {
-        let nodes = (0..=nodes).filter(|_| dice.percent(30));
-        let nodes = nodes.map(|node| NodeId(u32::try_from(node).expect("few nodes"))).collect();
+        let is_busy = |node: NodeId| runs.iter().any(|run| run.placement.node == node);
+        let nodes = (0..=nodes).map(|node| NodeId(u32::try_from(node).expect("few nodes")));
+        let nodes =
+            nodes.filter(|node| dice.percent(if is_busy(*node) { 60 } else { 10 })).collect();
         let size = Bytes(dice.pick(&[3600, 720]) * 1_000_000_000);
         catalogue.holdings.insert((*name).into(), Arc::new(Holding { size, nodes }));
     }
@@ -430,6 +465,11 @@ fn policy(dice: &mut Dice) -> Policy {
         description: String::new(),
         order,
         pick: dice.pick(&picks),
+        externals: dice
+            .pick(&[&[][..], &["noise"], &[], &["price", "noise"]])
+            .iter()
+            .map(|name| (*name).to_owned())
+            .collect(),
         tiers: (0..=dice.below(2)).map(|_| weighting(dice)).collect(),
         patience: Milli(dice.pick(&[0, 1000, 500, 2000, 4000])),
         oversubscribe: Milli(dice.pick(&[1000, 1000, 1500])),
@@ -442,6 +482,7 @@ fn policy(dice: &mut Dice) -> Policy {
             energy: Millijoules(dice.pick(&[100_000_000, 1_000_000])),
             deadline: Micro(dice.pick(&[50_000, 200_000])),
             locality: Bytes(dice.pick(&[10, 100]) * 1_000_000_000),
+            externals: [Level(dice.pick(&[1, 4]) * 1_000_000); EXTERNALS_MAX],
         },
         batch: dice.percent(25).then(|| Batch {
             max_jobs: dice.pick(&[2, 8, 32]),

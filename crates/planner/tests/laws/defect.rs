@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use fleet::policy::EXTERNALS_MAX;
 use fleet::policy::Scale;
 use fleet::snapshot::{Parts, Waiting};
 use fleet::{
-    Attempt, Bytes, Changes, Job, JobId, Micro, Milli, Millijoules, Policy, Reason, Serial,
+    Attempt, Bytes, Changes, Job, JobId, Level, Micro, Milli, Millijoules, Policy, Reason, Serial,
     Snapshot, Span, Stage,
 };
 use planner::{Effort, plan};
@@ -129,6 +130,7 @@ pub(crate) fn thinks_in_seconds() -> Box<Planning<'static>> {
             energy: Millijoules(100_000_000),
             deadline: Micro(50_000),
             locality: Bytes(10_000_000_000),
+            externals: [Level(1_000_000); EXTERNALS_MAX],
         };
         plan(snapshot, &Policy { scale, ..policy.clone() }, effort, scratch)
     })

@@ -311,6 +311,7 @@ fn parts_of(snapshot: &Snapshot) -> Parts {
         runs: snapshot.runs.values().map(|run| (**run).clone()).collect(),
         mix: (*snapshot.mix).clone(),
         catalogue: (*snapshot.catalogue).clone(),
+        signals: (*snapshot.signals).clone(),
         memory: snapshot.memory.clone(),
     }
 }

@@ -84,6 +84,13 @@ impl<'a> Reckoning<'a> {
         least
     }
 
+    /// Millionths of the only signal's unit.
+    fn noise(&self, node: &Node, class: ClassId) -> f64 {
+        let signal = &self.snapshot.signals.by_name["noise"];
+        let of_class = signal.classes.get(&class).unwrap_or(&signal.default);
+        signal.nodes.get(&node.id).unwrap_or(of_class).0 as f64
+    }
+
     /// Bytes of the inputs that a node does not hold.
     fn moved(&self, job: &Job, node: &Node) -> f64 {
         let missing =
@@ -143,6 +150,14 @@ impl<'a> Reckoning<'a> {
             part(least.joules, watts * seconds, scale.energy.0 as f64 / 1e3),
             part(bound_missed, missed, f64::from(scale.deadline.0) / 1e6),
             part(0.0, self.moved(job, node), scale.locality.0 as f64),
+            part(0.0, self.noise(node, class), scale.externals[0].0 as f64),
+            1.0,
+            1.0,
+            1.0,
+            1.0,
+            1.0,
+            1.0,
+            1.0,
         ]
     }
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use fleet::policy::{Objective, OrderKey, Pick, Scale, Weighting};
-use fleet::{Bytes, Micro, Milli, Millijoules, Policy, Snapshot, Span, sketch};
+use fleet::policy::{EXTERNALS_MAX, Objective, OrderKey, Pick, Scale, Weighting};
+use fleet::{Bytes, Level, Micro, Milli, Millijoules, Policy, Snapshot, Span, sketch};
 
 use crate::dice::Dice;
 
@@ -77,6 +77,8 @@ fn case(nodes: &[&str], alternatives: &[&str], dice: &mut Dice) -> (Snapshot, Po
         writeln!(text, "node n{id} {own} net=1GB/s\n{inside}").expect("a string takes all");
     }
     writeln!(text, "data images 30GB n0").expect("a string takes all");
+    writeln!(text, "signal noise default=2 node.n0={} class.a100=0.5", dice.below(5))
+        .expect("a string takes all");
     for id in 0..=1 + dice.below(3) {
         let (work, at) = (dice.pick(&[40, 8, 400]), dice.pick(&[100, 50, 90]));
         let deadline = dice.pick(&["", "deadline=2m", "deadline=150s"]);
@@ -107,6 +109,7 @@ fn policy(dice: &mut Dice) -> Policy {
         description: String::new(),
         order,
         pick: Pick::Weighted,
+        externals: vec!["noise".to_owned()],
         tiers: vec![Weighting::Fixed(weights)],
         patience: Milli::ZERO,
         oversubscribe: Milli::WHOLE,
@@ -119,6 +122,7 @@ fn policy(dice: &mut Dice) -> Policy {
             energy: Millijoules(10_000_000),
             deadline: Micro(50_000),
             locality: Bytes(10_000_000_000),
+            externals: [Level(1_000_000); EXTERNALS_MAX],
         },
         batch: None,
     }

@@ -11,6 +11,7 @@ mod tiers;
 mod concave;
 mod patience;
 mod locality;
+mod external;
 mod batches;
 mod ahead;
 mod gangs;

@@ -1,7 +1,7 @@
 //! Each objective, alone, against the lowest node.
 
 use fleet::policy::Objective;
-use fleet::{Bytes, Micro, Milli, Millijoules, Policy, Span, policy::Weighting};
+use fleet::{Bytes, Level, Micro, Milli, Millijoules, Policy, Span, policy::Weighting};
 use planner::Effort;
 
 use crate::rules::by;
@@ -293,6 +293,7 @@ fn parts(change: impl FnOnce(&mut Policy)) -> [Micro; Objective::COUNT] {
         at 10s
         node free cores=8 mem=64Gi dev=t4
         node held cores=8 mem=8Gi idle=10W busy=20W dev=a100
+        signal s class.a100=1 class.t4=1
         mix 9 cores=1 gpu=1
         job before cores=1 gpu=1
         job a work=100 deadline=2m cores=1 gpu=1 share=0.5 rate.t4=1 rate.a100=7 in=images:9GB
@@ -300,6 +301,7 @@ fn parts(change: impl FnOnce(&mut Policy)) -> [Micro; Objective::COUNT] {
     ";
     let mut policy = by(Objective::Completion);
     policy.tiers = vec![Weighting::Fixed([Milli(1); Objective::COUNT])];
+    policy.externals = vec!["s".to_owned(); 8];
     change(&mut policy);
     let (_, decision) = decide(&policy, &fleet(lines), Effort::DEFAULT);
     decision.explanation.choices[0].score.parts
@@ -318,6 +320,14 @@ fn each_scale_moves_the_score_of_its_own_objective() {
         |policy| policy.scale.energy = Millijoules(50_000_000),
         |policy| policy.scale.deadline = Micro(500_000),
         |policy| policy.scale.locality = Bytes(1_000_000_000),
+        |policy| policy.scale.externals[0] = Level(9_000_000),
+        |policy| policy.scale.externals[1] = Level(9_000_000),
+        |policy| policy.scale.externals[2] = Level(9_000_000),
+        |policy| policy.scale.externals[3] = Level(9_000_000),
+        |policy| policy.scale.externals[4] = Level(9_000_000),
+        |policy| policy.scale.externals[5] = Level(9_000_000),
+        |policy| policy.scale.externals[6] = Level(9_000_000),
+        |policy| policy.scale.externals[7] = Level(9_000_000),
     ];
     for (own, change) in changes.into_iter().enumerate() {
         let after = parts(change);

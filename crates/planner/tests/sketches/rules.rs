@@ -1,7 +1,9 @@
 //! Policies for sketches, each as plain as its test allows.
 
-use fleet::policy::{ByUtilisation, Objective, OrderKey, Pick, Scale, Weighting, Weights};
-use fleet::{Bytes, Micro, Milli, Millijoules, Policy, Span};
+use fleet::policy::{
+    ByUtilisation, EXTERNALS_MAX, Objective, OrderKey, Pick, Scale, Weighting, Weights,
+};
+use fleet::{Bytes, Level, Micro, Milli, Millijoules, Policy, Span};
 
 /// First in, weighed by this objective alone, without patience.
 pub(crate) fn by(objective: Objective) -> Policy {
@@ -10,6 +12,7 @@ pub(crate) fn by(objective: Objective) -> Policy {
         description: String::new(),
         order: vec![OrderKey::FirstIn],
         pick: Pick::Weighted,
+        externals: Vec::new(),
         tiers: vec![Weighting::Fixed(only(objective))],
         patience: Milli::ZERO,
         oversubscribe: Milli::WHOLE,
@@ -22,6 +25,7 @@ pub(crate) fn by(objective: Objective) -> Policy {
             energy: Millijoules(1_000_000),
             deadline: Micro(50_000),
             locality: Bytes(10_000_000_000),
+            externals: [Level(1_000_000); EXTERNALS_MAX],
         },
         batch: None,
     }

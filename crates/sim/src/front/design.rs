@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use controller::policy_file::without_idle_signals;
 use fleet::policy::{ByUtilisation, Objective, Pick, TIERS_MAX, Weighting, Weights};
 use fleet::{Milli, Policy};
 
@@ -51,7 +52,8 @@ impl<'a> Variants<'a> {
     /// The knee of the objectives; it is found without batches.
     pub(super) fn knee(&self) -> Policy {
         let tiers = vec![Weighting::Fixed(self.equal())];
-        Policy { pick: Pick::Knee, tiers, batch: None, ..self.base.clone() }
+        let policy = Policy { pick: Pick::Knee, tiers, batch: None, ..self.base.clone() };
+        without_idle_signals(policy)
     }
 
     /// Weights on a lattice, as fine as so many points allow, the corners first.
@@ -121,7 +123,7 @@ impl<'a> Variants<'a> {
     }
 
     fn weighted(&self, tiers: Vec<Weighting>) -> Policy {
-        Policy { pick: Pick::Weighted, tiers, ..self.base.clone() }
+        without_idle_signals(Policy { pick: Pick::Weighted, tiers, ..self.base.clone() })
     }
 
     /// The tiers of the policy, in the first of which the objectives share their weight like this.

@@ -159,6 +159,14 @@ pub enum Fault {
         /// The name of a node that it is most like.
         nearest: Option<String>,
     },
+    /// A device model that is not in the fleet.
+    #[error("the fleet has no model {model:?}; use one of {known}")]
+    ClassUnlike {
+        /// The model.
+        model: String,
+        /// The models there are.
+        known: String,
+    },
     /// True rates of a job that is not there.
     #[error("no job or stream has the name {name:?}")]
     JobUnknown {

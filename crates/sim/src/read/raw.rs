@@ -11,7 +11,9 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 
 use fleet::parse::ParseError;
-use fleet::units::{Bandwidth, Bytes, Milli, MilliCores, Milliwatts, Rate, Span, Time, Work};
+use fleet::units::{
+    Bandwidth, Bytes, Level, Milli, MilliCores, Milliwatts, Rate, Span, Time, Work,
+};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -72,6 +74,7 @@ quantity! {
     Milli: Milli::from_number,
     Rate: Rate::from_number,
     Work: Work::from_number,
+    Level: Level::from_number,
     Bytes: |number: f64| number.to_string().parse(),
     Span: |number: f64| number.to_string().parse(),
     Milliwatts: |number: f64| number.to_string().parse(),

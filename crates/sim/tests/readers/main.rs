@@ -17,6 +17,8 @@ mod links;
 #[cfg(test)]
 mod openb;
 #[cfg(test)]
+mod signals;
+#[cfg(test)]
 mod sizes;
 #[cfg(test)]
 mod support;

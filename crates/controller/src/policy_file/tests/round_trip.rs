@@ -4,26 +4,32 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn weights() -> impl Strategy<Value = Weights> {
-    proptest::array::uniform8(0..=1_000_000u32)
-        .prop_map(|weights| weights.map(Milli))
+/// So many slots have a weight above zero: a signal that nothing weighs has no slot.
+fn weights(slots: usize) -> impl Strategy<Value = Weights> {
+    let named = proptest::collection::vec(0..=1_000_000u32, Objective::COUNT - EXTERNALS_MAX);
+    let external = proptest::collection::vec(1..=1_000_000u32, slots);
+    (named, external)
+        .prop_map(|(named, external)| weights_of(&[named, external].concat()))
         .prop_filter("some weight is above zero", |weights| weights.iter().any(|w| !w.is_zero()))
 }
 
-fn weighting() -> impl Strategy<Value = Weighting> {
+fn weighting(slots: usize) -> impl Strategy<Value = Weighting> {
     let thresholds = (1..998u32)
         .prop_flat_map(|low| (Just(low), low + 1..1000))
         .prop_flat_map(|(low, high)| (Just(low), Just(high), 0..(high - low).div_ceil(2)));
-    let moving = (thresholds, weights(), weights(), weights()).prop_map(
+    let moving = (thresholds, weights(slots), weights(slots), weights(slots)).prop_map(
         |((low, high, hysteresis), below, between, above)| {
             let [low, high, hysteresis] = [low, high, hysteresis].map(Milli);
             Weighting::ByUtilisation(ByUtilisation { low, high, hysteresis, below, between, above })
         },
     );
-    let limits = proptest::array::uniform8(0..=1000u32)
-        .prop_map(|limits| limits.map(Milli))
+    // Of signals, those that have a slot are limited in every tier.
+    let limits = proptest::collection::vec(0..=1000u32, Objective::COUNT - EXTERNALS_MAX);
+    let limits = (limits, proptest::collection::vec(1..=1000u32, slots))
+        .prop_map(|(named, external)| weights_of(&[named, external].concat()))
         .prop_filter("some limit is above zero", |limits| limits.iter().any(|one| !one.is_zero()));
-    prop_oneof![weights().prop_map(Weighting::Fixed), moving, limits.prop_map(Weighting::Limits)]
+    let fixed = weights(slots).prop_map(Weighting::Fixed);
+    prop_oneof![fixed, moving, limits.prop_map(Weighting::Limits)]
 }
 
 /// A tier of a knee: every weight above zero is one.
@@ -46,7 +52,8 @@ fn without_weights(tier: Weighting) -> Weighting {
 fn scale() -> impl Strategy<Value = Scale> {
     let devices = [1..=u32::MAX, 1..=u32::MAX, 1..=u32::MAX];
     let parts = (1..=u64::MAX, 1..=1000u32, devices, 1..=u128::MAX, 1..=1_000_000u32);
-    (parts, 1..=u64::MAX).prop_map(|(parts, locality)| {
+    let externals = proptest::array::uniform8((1..=u64::MAX).prop_map(Level));
+    (parts, 1..=u64::MAX, externals).prop_map(|(parts, locality, externals)| {
         let (completion, utilisation, devices, energy, deadline) = parts;
         Scale {
             completion: Span(completion),
@@ -57,6 +64,7 @@ fn scale() -> impl Strategy<Value = Scale> {
             energy: Millijoules(energy),
             deadline: Micro(deadline),
             locality: Bytes(locality),
+            externals,
         }
     })
 }
@@ -71,22 +79,41 @@ fn policy() -> impl Strategy<Value = Policy> {
         Just(Pick::Rotation),
         Just(Pick::Spread)
     ];
-    let tiers = proptest::collection::vec(weighting(), 1..=4);
+    let tiers = (0..=EXTERNALS_MAX)
+        .prop_flat_map(|slots| (Just(slots), proptest::collection::vec(weighting(slots), 1..=4)));
     let batch = (2..=64u32, 1..=u64::MAX)
         .prop_map(|(max_jobs, delay)| Batch { max_jobs, max_delay: Span(delay) });
     let factors = (0..=1_000_000u32, 1000..=100_000u32);
     let rest = (factors, scale(), proptest::option::of(batch));
     let head = ("[a-zé\"\\\\]{1,12}", any::<String>(), order, pick);
-    (head, tiers, rest).prop_map(|(head, tiers, ((patience, oversubscribe), scale, batch))| {
-        let (name, description, order, pick) = head;
-        let oversubscribe = Milli(oversubscribe);
-        if pick.weighs() {
-            let (tiers, batch) = match pick {
-                Pick::Knee => (tiers.into_iter().map(without_weights).collect(), None),
-                _ => (tiers, batch),
-            };
-            let patience = Milli(patience);
-            return Policy {
+    (head, tiers, rest).prop_map(
+        |(head, (slots, tiers), ((patience, oversubscribe), mut scale, batch))| {
+            let (name, description, order, pick) = head;
+            let oversubscribe = Milli(oversubscribe);
+            if pick.weighs() {
+                let externals = (0..slots).map(|slot| format!("signal {slot}")).collect();
+                scale.externals[slots..].fill(Level(1_000_000));
+                let (tiers, batch) = match pick {
+                    Pick::Knee => (tiers.into_iter().map(without_weights).collect(), None),
+                    _ => (tiers, batch),
+                };
+                let patience = Milli(patience);
+                return Policy {
+                    externals,
+                    name,
+                    description,
+                    order,
+                    pick,
+                    tiers,
+                    patience,
+                    oversubscribe,
+                    scale,
+                    batch,
+                };
+            }
+            let (tiers, patience) = (Vec::new(), Milli::ZERO);
+            let (scale, externals) = (SCALE, Vec::new());
+            Policy {
                 name,
                 description,
                 order,
@@ -95,22 +122,11 @@ fn policy() -> impl Strategy<Value = Policy> {
                 patience,
                 oversubscribe,
                 scale,
-                batch,
-            };
-        }
-        let (tiers, patience) = (Vec::new(), Milli::ZERO);
-        Policy {
-            name,
-            description,
-            order,
-            pick,
-            tiers,
-            patience,
-            oversubscribe,
-            scale: SCALE,
-            batch: None,
-        }
-    })
+                externals,
+                batch: None,
+            }
+        },
+    )
 }
 
 proptest! {

@@ -45,7 +45,7 @@ struct DevicePart {
 #[derive(Debug, Serialize)]
 struct ScorePart {
     tiers: Vec<f64>,
-    objectives: BTreeMap<&'static str, f64>,
+    objectives: BTreeMap<String, f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -82,9 +82,10 @@ fn part(
     let score = |score: &fleet::explanation::Score| {
         let objectives = Objective::ALL.into_iter().zip(score.parts).enumerate();
         let weighed = objectives.filter(|(position, _)| is_weighed(*position));
+        let name = |objective| asked.policy.objective_name(objective);
         ScorePart {
             tiers: score.tiers.iter().map(|tier| fraction(*tier)).collect(),
-            objectives: weighed.map(|(_, (one, part))| (one.name(), fraction(part))).collect(),
+            objectives: weighed.map(|(_, (one, part))| (name(one), fraction(part))).collect(),
         }
     };
     let grant = &placement.grant;
