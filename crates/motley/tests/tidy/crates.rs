@@ -11,9 +11,10 @@ use crate::rust::words_found;
 
 /// Which crates of the workspace each crate may name, and does. A new arrow is a change of
 /// design: it needs a record in `docs/decisions` before it is added here.
-pub(crate) const ARROWS: [(&str, &[&str]); 6] = [
+pub(crate) const ARROWS: [(&str, &[&str]); 7] = [
     ("fleet", &[]),
     ("planner", &["fleet"]),
+    ("probe", &["fleet"]),
     ("controller", &["fleet", "planner"]),
     ("sim", &["controller", "fleet", "planner"]),
     ("motley", &["controller", "fleet", "planner", "sim"]),
