@@ -5,7 +5,10 @@
 
 mod tree;
 
+mod any;
 mod confines;
 mod cores;
 mod devices;
 mod memory;
+mod snapshots;
+mod survey;
