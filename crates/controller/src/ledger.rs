@@ -176,6 +176,24 @@ impl Ledger {
         }
     }
 
+    /// Seals under this number, for a turn that was written down: no snapshot is wanted.
+    pub(crate) fn seal_as(&mut self, serial: Serial) {
+        self.serial = Serial(serial.0.saturating_sub(1).max(self.serial.0));
+        self.seal();
+    }
+
+    /// The number of the last snapshot.
+    #[must_use]
+    pub fn serial(&self) -> Serial {
+        self.serial
+    }
+
+    /// What the last plan wanted remembered.
+    #[must_use]
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
     /// The generation for the orders of `plan`: one more than any before, or the last one where it
     /// gives no orders.
     pub(crate) fn generation_for(&self, plan: &Plan) -> Generation {
@@ -209,13 +227,18 @@ impl Ledger {
 
     /// Gives up what was ordered, because nobody knows whether the body took it.
     pub(crate) fn take_back(&mut self, orders: &[Order]) {
-        for order in orders {
-            match order.action {
-                Action::Start { .. } => self.give_up(order.run),
-                Action::Stop(StopCause::Stray) => self.set_stage(order.run, Stage::Stray),
-                Action::Stop(StopCause::Cancelled) => self.set_stage(order.run, Stage::Cancelled),
-                Action::Stop(StopCause::Gang) => self.set_stage(order.run, Stage::Running),
-            }
+        for (run, stop) in orders.iter().map(in_short) {
+            self.take_one_back(run, stop);
+        }
+    }
+
+    /// Gives up one order: a start, or a stop with this cause.
+    pub(crate) fn take_one_back(&mut self, run: RunId, stop: Option<StopCause>) {
+        match stop {
+            None => self.give_up(run),
+            Some(StopCause::Stray) => self.set_stage(run, Stage::Stray),
+            Some(StopCause::Cancelled) => self.set_stage(run, Stage::Cancelled),
+            Some(StopCause::Gang) => self.set_stage(run, Stage::Running),
         }
     }
 
@@ -322,6 +345,15 @@ impl Ledger {
     fn holding(&self, grant: &Grant, node: NodeId) -> bool {
         self.nodes[node.index()].free.has_room_for(grant)
     }
+}
+
+/// What an order is about, and why it stops it, if it does.
+pub(crate) fn in_short(order: &Order) -> (RunId, Option<StopCause>) {
+    let stop = match order.action {
+        Action::Start { .. } => None,
+        Action::Stop(cause) => Some(cause),
+    };
+    (order.run, stop)
 }
 
 /// Whether a run is the one that works on its task.

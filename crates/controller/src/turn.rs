@@ -12,6 +12,7 @@ use fleet::{Body, BodyError, Decision, Job, JobId, NodeId, Observation, Order, P
 use planner::Effort;
 use serde::{Deserialize, Serialize};
 
+use crate::journal::TurnEntry;
 use crate::ledger::{Drift, Ledger};
 use crate::orders::orders;
 
@@ -62,16 +63,7 @@ pub fn turn(
     planning: &mut Planning<'_>,
 ) -> Turn {
     let drifts = ledger.observe(observation);
-    for request in requests {
-        match request {
-            Request::Submit(job) => ledger.submit(job),
-            Request::Cancel(id) => ledger.cancel(id),
-            Request::Hold(id) => ledger.hold(id),
-            Request::Release(id) => ledger.let_go(id),
-            Request::Drain(id) => ledger.drain(id),
-            Request::Resume(id) => ledger.resume(id),
-        }
-    }
+    requests.into_iter().for_each(|request| take(ledger, request));
     let snapshot = ledger.seal();
     let decision = planning(&snapshot, policy, effort);
     let faults = check(&snapshot, &decision);
@@ -84,6 +76,27 @@ pub fn turn(
     drop(snapshot);
     ledger.accept(&decision.plan, generation);
     Turn { decision, faults, snapshot: None, drifts, orders }
+}
+
+fn take(ledger: &mut Ledger, request: Request) {
+    match request {
+        Request::Submit(job) => ledger.submit(job),
+        Request::Cancel(id) => ledger.cancel(id),
+        Request::Hold(id) => ledger.hold(id),
+        Request::Release(id) => ledger.let_go(id),
+        Request::Drain(id) => ledger.drain(id),
+        Request::Resume(id) => ledger.resume(id),
+    }
+}
+
+/// Takes a ledger once more through a turn that was written down.
+pub(crate) fn again(ledger: &mut Ledger, turn: &TurnEntry, requests: Vec<Request>) {
+    ledger.observe(&turn.observation);
+    requests.into_iter().for_each(|request| take(ledger, request));
+    ledger.seal_as(turn.serial);
+    if let Some(plan) = &turn.plan {
+        ledger.accept(plan, turn.generation);
+    }
 }
 
 /// One turn with a body at both ends: observe, [`turn`], carry out.

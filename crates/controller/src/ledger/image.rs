@@ -57,9 +57,12 @@ pub(super) struct JobImage {
     pub(super) failures: Vec<(TaskIndex, u32)>,
     pub(super) failed_tasks: Vec<(TaskIndex, Failure)>,
     pub(super) ended: Option<Time>,
-    /// What waits: tasks that never started, and those that start again.
-    pub(super) waiting: Option<(Range<u32>, Vec<(TaskIndex, Attempt)>)>,
+    /// What of it waits.
+    pub(super) waiting: Option<WaitingImage>,
 }
+
+/// What waits of a job, stored: tasks that never started, and those that start again.
+pub(super) type WaitingImage = (Range<u32>, Vec<(TaskIndex, Attempt)>);
 
 /// What arrived, stored.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -69,6 +72,13 @@ pub(super) struct ArrivalsImage {
     pub(super) published_total: u64,
     pub(super) published: Arc<Mix>,
     pub(super) declared: Option<Arc<Mix>>,
+}
+
+impl Image {
+    /// Hands out every job, to change it.
+    pub(crate) fn for_each_job(&mut self, change: &mut dyn FnMut(&mut Arc<Job>)) {
+        self.jobs.iter_mut().for_each(|stored| change(&mut stored.job));
+    }
 }
 
 impl Ledger {

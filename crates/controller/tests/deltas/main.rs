@@ -69,19 +69,16 @@ fn deltas_equal_full(planning: &mut Planning<'_>, mut dice: Dice) -> Result<Met,
         });
         let mut requests: Vec<_> = arrivals.collect();
         let change = draw::change(&mut dice, known, parts.nodes.len());
-        // What a request undoes of what was seen in the same turn may still be called new.
         let undoes = change.is_some();
         requests.extend(change);
         let twin = (dice.below(4) == 3).then(|| stored_and_read(&ledger)).transpose()?;
         let mut outcome = Ok(());
         let mut watched = |snapshot: &Snapshot, policy: &Policy, effort: Effort| {
             let (decision, agrees) = compare(planning, snapshot, (policy, effort), &mut warm);
-            outcome = agrees.and_then(|()| {
-                says_what_is_new(
-                    before.as_ref().filter(|_| !undoes || snapshot.changed != snapshot.serial),
-                    snapshot,
-                )
-            });
+            // What a request undoes of what was seen in the same turn may still be called new.
+            let before_it =
+                before.as_ref().filter(|_| !undoes || snapshot.changed != snapshot.serial);
+            outcome = agrees.and_then(|()| says_what_is_new(before_it, snapshot));
             before = Some(snapshot.clone());
             met.later_rounds += u32::from(!snapshot.memory.unseen.is_empty());
             decision

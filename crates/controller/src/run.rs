@@ -1,0 +1,271 @@
+//! The loop with a memory: turns that are written down before they are acted on.
+//!
+//! What is asked is synced and acknowledged before the turn that takes it in;
+//! a turn is written before its orders go out. Killed between any two of these,
+//! the next program reads the same ledger, and the body tells again what it was
+//! not yet known to have told: a body keeps what it told until it is observed
+//! once more.
+//!
+//! Where the journal cannot be written, nothing new is asked or ordered until it
+//! can; what runs goes on.
+
+use fleet::{Body, BodyError, Explanation, Extent, Generation, Observation, Order, Policy, Time};
+use planner::{Effort, Scratch};
+use thiserror::Error;
+
+use crate::journal::{Durability, Entry, Journal, JournalError, Restored, turn_entry};
+use crate::ledger::{Drift, Ledger, in_short};
+use crate::turn::{Request, turn};
+
+/// The most requests that wait for their turn.
+pub const ASKED_MAX: usize = 100_000;
+
+/// A fleet under one policy, with its journal.
+pub struct Controller<B> {
+    body: B,
+    journal: Journal,
+    ledger: Ledger,
+    policy: Policy,
+    effort: Effort,
+    scratch: Scratch,
+    asked: Vec<Request>,
+    explanation: Explanation,
+    wake: Option<Time>,
+    unwritten: Option<Unwritten>,
+}
+
+/// A turn that could not be written down, so that its orders were not given.
+struct Unwritten {
+    entry: Entry,
+    orders: Vec<Order>,
+}
+
+/// What an advance came to.
+#[derive(Debug, Default)]
+pub struct Advance {
+    /// Differences between ledger and world.
+    pub drifts: Vec<Drift>,
+    /// What is wrong with the plan, in words for a log; where there is anything, it was not taken.
+    pub faults: Vec<String>,
+    /// How many orders were given.
+    pub orders: usize,
+    /// The runs that ended.
+    pub ended: Vec<fleet::RunSight>,
+}
+
+/// Why it failed. Nothing is lost: the next one goes on from there.
+#[derive(Debug, Error)]
+pub enum AdvanceError {
+    /// The body failed.
+    #[error(transparent)]
+    Body(#[from] BodyError),
+    /// The journal cannot be written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+/// Why something was not taken in.
+#[derive(Debug, Error)]
+pub enum AskError {
+    /// Too much waits already.
+    #[error("{ASKED_MAX} requests wait already; try again in a moment")]
+    Busy,
+    /// It cannot be written down.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+impl<B: Body> Controller<B> {
+    /// Goes on from what the journal says.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn open(
+        body: B,
+        mut journal: Journal,
+        policy: Policy,
+        effort: Effort,
+    ) -> Result<(Self, Option<String>), JournalError> {
+        let Restored { ledger, asked, policy: stored } = journal.restore()?;
+        let controller = Self {
+            body,
+            journal,
+            ledger,
+            policy,
+            effort,
+            scratch: Scratch::default(),
+            asked,
+            explanation: Explanation::default(),
+            wake: Some(Time::ZERO),
+            unwritten: None,
+        };
+        Ok((controller, stored))
+    }
+
+    /// What is known.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// How many jobs that have ended are known.
+    pub fn keep_ended(&mut self, most: usize) {
+        self.ledger.keep_ended(most);
+    }
+
+    /// Why the last turn decided as it did.
+    #[must_use]
+    pub fn explanation(&self) -> &Explanation {
+        &self.explanation
+    }
+
+    /// The policy in force.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The body.
+    pub fn body(&mut self) -> &mut B {
+        &mut self.body
+    }
+
+    /// The journal.
+    pub fn journal(&mut self) -> &mut Journal {
+        &mut self.journal
+    }
+
+    /// Plans by this policy from the next turn on; `text` is what its file says.
+    ///
+    /// # Errors
+    /// If it cannot be written down; then the old one stays in force.
+    pub fn apply(&mut self, policy: Policy, text: String) -> Result<(), JournalError> {
+        self.journal.append(vec![Entry::Policy(text)], Durability::Synced)?;
+        self.policy = policy;
+        self.wake = Some(Time::ZERO);
+        Ok(())
+    }
+
+    /// Takes requests in for the next turn. When this returns they are safe.
+    ///
+    /// # Errors
+    /// If they cannot be written down, or too many wait; then none of them was taken in.
+    pub fn ask(&mut self, requests: Vec<Request>) -> Result<(), AskError> {
+        if self.asked.len() + requests.len() > ASKED_MAX {
+            return Err(AskError::Busy);
+        }
+        if self.unwritten.is_some() {
+            self.write_again()?;
+        }
+        self.journal.append(vec![Entry::Asked(requests.clone())], Durability::Synced)?;
+        self.asked.extend(requests);
+        self.wake = Some(Time::ZERO);
+        Ok(())
+    }
+
+    /// Until something happens, or until another plan could differ though nothing did.
+    ///
+    /// # Errors
+    /// If the body cannot be watched.
+    pub fn wait(&mut self, until: Option<Time>) -> Result<(), BodyError> {
+        let until = [self.wake, until].into_iter().flatten().min();
+        if until == Some(Time::ZERO) {
+            return Ok(());
+        }
+        self.body.wait(until)
+    }
+
+    /// One turn: what was not written down before, then observe, plan, check, write, order.
+    ///
+    /// # Errors
+    /// If the body or the journal fails. What was decided is then kept, and is written and ordered
+    /// by a later one.
+    pub fn advance(&mut self, durability: Durability) -> Result<Advance, AdvanceError> {
+        if self.unwritten.is_some() {
+            self.write_again()?;
+        }
+        let observation = self.body.observe()?;
+        let requests = std::mem::take(&mut self.asked);
+        let asked = !requests.is_empty();
+        let before = self.ledger.memory().clone();
+        let scratch = &mut self.scratch;
+        let mut planning =
+            |snapshot: &_, policy: &_, effort| planner::plan(snapshot, policy, effort, scratch);
+        let (ledger, policy) = (&mut self.ledger, &self.policy);
+        let turn = turn(ledger, &observation, requests, policy, self.effort, &mut planning);
+        let plan = turn.faults.is_empty().then_some(turn.decision.plan);
+        self.wake = plan.as_ref().and_then(|plan| plan.wake);
+        self.explanation = turn.decision.explanation;
+        let is_done =
+            |sight: &&fleet::RunSight| !matches!(sight.state, fleet::RunState::Running(_));
+        let advance = Advance {
+            drifts: turn.drifts,
+            faults: turn.faults.iter().map(|fault| format!("{fault:?}")).collect(),
+            orders: turn.orders.len(),
+            ended: observation.runs.iter().filter(is_done).cloned().collect(),
+        };
+        let is_idle = turn.orders.is_empty() && !asked && *self.ledger.memory() == before;
+        if is_idle && is_empty(&observation) {
+            return Ok(advance);
+        }
+        let generation = self.ledger.generation();
+        let entry = turn_entry(self.ledger.serial(), observation, plan, generation);
+        self.write_and_order(Unwritten { entry, orders: turn.orders }, durability)?;
+        Ok(advance)
+    }
+
+    fn write_again(&mut self) -> Result<(), JournalError> {
+        let Some(unwritten) = self.unwritten.take() else { return Ok(()) };
+        match self.write_and_order(unwritten, Durability::Synced) {
+            // What the body did not take was taken back.
+            Ok(()) | Err(AdvanceError::Body(_)) => Ok(()),
+            Err(AdvanceError::Journal(error)) => Err(error),
+        }
+    }
+
+    fn write_and_order(
+        &mut self,
+        unwritten: Unwritten,
+        durability: Durability,
+    ) -> Result<(), AdvanceError> {
+        let Unwritten { entry, orders } = unwritten;
+        if let Err(error) = self.journal.append(vec![entry.clone()], durability) {
+            self.unwritten = Some(Unwritten { entry, orders });
+            return Err(error.into());
+        }
+        if !orders.is_empty()
+            && let Err(error) = self.body.carry_out(&orders)
+        {
+            self.ledger.take_back(&orders);
+            let taken_back = Entry::TakenBack(orders.iter().map(in_short).collect());
+            self.journal.append(vec![taken_back], Durability::Written)?;
+            return Err(error.into());
+        }
+        if self.journal.is_checkpoint_due() {
+            self.checkpoint()?;
+        }
+        Ok(())
+    }
+
+    /// Writes down everything that is known, so that the next program begins there.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn checkpoint(&mut self) -> Result<(), JournalError> {
+        self.journal.write_checkpoint(self.ledger.image(), self.asked.clone())
+    }
+
+    /// The generation of the latest orders.
+    #[must_use]
+    pub fn generation(&self) -> Generation {
+        self.ledger.generation()
+    }
+}
+
+/// Whether nothing was seen that a ledger would take note of.
+fn is_empty(observation: &Observation) -> bool {
+    observation.extent == Extent::Changes
+        && observation.nodes.is_empty()
+        && observation.runs.is_empty()
+        && observation.receipts.is_empty()
+}
