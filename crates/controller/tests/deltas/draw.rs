@@ -97,8 +97,9 @@ pub(crate) fn effort(dice: &mut Dice) -> Effort {
 
 /// Now and then something else is asked than to run a job.
 pub(crate) fn change(dice: &mut Dice, jobs: u64, nodes: usize) -> Option<Request> {
-    let number = dice.below(64) as u64;
-    let (job, node) = (JobId(number % (jobs + 1)), NodeId((number as usize % nodes) as u32));
+    let number = dice.below(64);
+    let job = JobId(number as u64 % (jobs + 1));
+    let node = NodeId(u32::try_from(number % nodes).expect("a few nodes"));
     match dice.below(24) {
         19 => Some(Request::Cancel(job)),
         20 => Some(Request::Hold(job)),

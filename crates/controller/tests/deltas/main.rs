@@ -62,7 +62,8 @@ fn deltas_equal_full(planning: &mut Planning<'_>, mut dice: Dice) -> Result<Met,
             let job = jobs[dice.below(jobs.len())].clone();
             arrived += 1;
             let (id, arrival) = (JobId(arrived), world.at);
-            let restart = Restart { retries: arrived as u32 % 2, requeue: arrived % 3 > 0 };
+            let restart =
+                Restart { retries: u32::from(arrived % 2 == 1), requeue: arrived % 3 > 0 };
             let other = Dependency { job: JobId(arrived / 2), ending: Ending::Any };
             let after = if arrived % 5 == 4 { vec![other] } else { Vec::new() };
             Request::Submit(Arc::new(Job { id, arrival, restart, after, ..job }))
