@@ -46,7 +46,7 @@ fn done(world: &mut World, run: RunId) -> Turn {
 }
 
 fn tally(world: &World, id: u64) -> TaskTally {
-    world.ledger.tally(JobId(id)).unwrap()
+    world.ledger.tally(JobId(id)).expect("it was submitted")
 }
 
 #[test]
