@@ -16,6 +16,7 @@ pub(crate) const ARROWS: [(&str, &[&str]); 7] = [
     ("planner", &["fleet"]),
     ("probe", &["fleet"]),
     ("controller", &["fleet", "planner"]),
+    ("body-local", &["fleet"]),
     ("sim", &["controller", "fleet", "planner"]),
     ("motley", &["controller", "fleet", "planner", "sim"]),
     ("bench", &["controller", "fleet", "planner", "sim"]),

@@ -111,12 +111,15 @@ fn ignored_findings(file: &File) -> Vec<String> {
 }
 
 #[test]
-fn no_code_is_unsafe() {
+fn unsafe_code_is_in_one_file_a_crate() {
     expect_none_in_files(unsafe_findings);
 }
 
 fn unsafe_findings(file: &File) -> Vec<String> {
-    words_found(file, &["unsafe"], "no crate needs it yet")
+    match file.path.ends_with("/src/sys.rs") {
+        true => Vec::new(),
+        false => words_found(file, &["unsafe"], "it goes into the crate's `sys.rs`"),
+    }
 }
 
 #[cfg(test)]
@@ -171,6 +174,6 @@ mod tests {
     fn unsafe_code_is_found() {
         assert!(unsafe_findings(&file("// unsafe\n#![deny(unsafe_code)] \"unsafe\"")).is_empty());
         let findings = unsafe_findings(&file("fn a() {\n unsafe { b() }\n}"));
-        assert_eq!(findings, ["crates/a.rs:2: `unsafe`: no crate needs it yet"]);
+        assert_eq!(findings, ["crates/a.rs:2: `unsafe`: it goes into the crate's `sys.rs`"]);
     }
 }

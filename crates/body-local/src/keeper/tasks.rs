@@ -1,0 +1,197 @@
+//! Tasks: from their start until nothing of them is left.
+//!
+//! A task ends when its main process does. What it leaves behind is killed, and
+//! its end is told once all of that is gone.
+
+use std::time::{Duration, Instant};
+
+use fleet::{Failure, RunId, RunState, Time};
+
+use super::Keeper;
+use crate::family::{self, Kin};
+use crate::launch::mark_of;
+use crate::sys::{self, Exit, Reaped};
+use crate::wire::{Ended, Reply, Start, Usage};
+
+/// How long it may take, after everything was killed, until it is gone. A process that hangs in the
+/// system for longer is left to the system, and said so.
+const GONE_WITHIN: Duration = Duration::from_secs(20);
+
+/// How often one looks meanwhile, beside at every child that ends.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// A task.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub(super) start: Start,
+    /// Its main process, which leads its session.
+    pub(super) pid: i32,
+    pub(super) since: Time,
+    /// Why it is being ended, where it is.
+    pub(super) cause: Option<Cause>,
+    /// How its main process ended, and when.
+    pub(super) exit: Option<(Time, Reaped, Instant)>,
+    alarm: Option<(Instant, Alarm)>,
+}
+
+/// Why a task is ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// By an order.
+    Stopped,
+    /// It ran for as long as it may.
+    Limit,
+    /// The keeper ends.
+    Left,
+}
+
+/// What is due at some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Alarm {
+    /// The task has run for as long as it may.
+    Limit,
+    /// It was told to end, and did not.
+    Grace,
+    /// It is time to see whether all of it is gone.
+    Look,
+}
+
+impl Task {
+    pub(super) fn new(start: Start, pid: i32, since: Time) -> Self {
+        Self { start, pid, since, cause: None, exit: None, alarm: None }
+    }
+
+    fn state(&self, at: Time, exit: Exit) -> RunState {
+        match (self.cause, exit) {
+            (Some(Cause::Stopped), _) => RunState::Stopped(at),
+            (Some(Cause::Limit), _) => RunState::Failed(at, Failure::TimeLimit),
+            (Some(Cause::Left), _) => RunState::Failed(at, Failure::Lost),
+            (None, Exit::Status(0)) => RunState::Done(at),
+            (None, Exit::Status(status)) => RunState::Failed(at, Failure::Status(status)),
+            (None, Exit::Signal(signal)) => RunState::Failed(at, Failure::Signal(signal)),
+        }
+    }
+}
+
+impl Keeper {
+    pub(super) fn set_alarm(&mut self, run: RunId, alarm: Option<(Instant, Alarm)>) {
+        let Some(task) = self.tasks.get_mut(&run) else { return };
+        if let Some((at, _)) = task.alarm.take() {
+            self.alarms.remove(&(at, run));
+        }
+        if let Some((at, _)) = alarm {
+            self.alarms.insert((at, run));
+        }
+        task.alarm = alarm;
+    }
+
+    pub(super) fn ring_alarms(&mut self) {
+        while let Some((at, run)) = self.alarms.first().copied() {
+            if at > Instant::now() {
+                return;
+            }
+            self.alarms.remove(&(at, run));
+            let alarm = self.tasks.get_mut(&run).and_then(|task| task.alarm.take());
+            match alarm {
+                Some((_, Alarm::Limit)) => self.end(run, Cause::Limit),
+                Some((_, Alarm::Grace)) => self.kill(run),
+                Some((_, Alarm::Look)) => self.settle(run),
+                None => {}
+            }
+        }
+    }
+
+    /// Kills all of a task whose main process still runs.
+    fn kill(&mut self, run: RunId) {
+        let Some(task) = self.tasks.get(&run) else { return };
+        let _ = sys::send(-task.pid, sys::SIGKILL);
+        let _ = sys::send(task.pid, sys::SIGKILL);
+        self.set_alarm(run, Some((Instant::now() + LOOK_EVERY, Alarm::Grace)));
+    }
+
+    /// Takes note of every child that has ended.
+    pub(super) fn reap(&mut self) {
+        let mut has_orphans = false;
+        let mut ended = Vec::new();
+        while let Some(reaped) = sys::reap() {
+            match self.mains.remove(&reaped.pid) {
+                Some(run) => ended.push((run, reaped)),
+                None => has_orphans = true,
+            }
+        }
+        for (run, reaped) in ended {
+            let at = self.clock.now();
+            if let Some(task) = self.tasks.get_mut(&run) {
+                task.exit = Some((at, reaped, Instant::now()));
+            }
+            self.settle(run);
+        }
+        if has_orphans {
+            let is_ending = |(_, task): &(&RunId, &Task)| task.exit.is_some();
+            let ending: Vec<_> = self.tasks.iter().filter(is_ending).map(|(run, _)| *run).collect();
+            ending.into_iter().for_each(|run| self.settle(run));
+        }
+    }
+
+    /// Tells the end of a task whose main process has ended, once nothing of it is left.
+    fn settle(&mut self, run: RunId) {
+        let Some(task) = self.tasks.get(&run) else { return };
+        let Some((at, reaped, since)) = task.exit else { return };
+        let left = self.left_of(run, task);
+        if !left.is_empty() {
+            left.iter().for_each(family::end);
+            if since.elapsed() < GONE_WITHIN {
+                self.set_alarm(run, Some((Instant::now() + LOOK_EVERY, Alarm::Look)));
+                return;
+            }
+            let pids: Vec<_> = left.iter().map(|kin| kin.pid).collect();
+            self.log.say(&format!("{run} has ended, and processes of it hang: {pids:?}"));
+        }
+        self.set_alarm(run, None);
+        let Some(task) = self.tasks.remove(&run) else { return };
+        let usage =
+            Usage { cpu_micros: reaped.cpu_micros, memory_max_bytes: reaped.memory_max_bytes };
+        self.note_end(&task.start, task.state(at, reaped.exit), usage);
+    }
+
+    /// What is left of a task whose main process was reaped. Whatever descends from it then descends
+    /// from a child of the keeper that is no main process: mostly there is none, and nothing more
+    /// needs to be looked at.
+    fn left_of(&self, run: RunId, task: &Task) -> Vec<Kin> {
+        let children = family::own_children().unwrap_or_default();
+        if children.iter().all(|pid| self.mains.contains_key(pid)) {
+            return Vec::new();
+        }
+        let Ok(everyone) = family::everyone() else { return Vec::new() };
+        let own = i32::try_from(std::process::id()).unwrap_or(0);
+        let mark = mark_of(&self.token, run);
+        // An orphan without any mark of ours is the last task's, whoever's it was.
+        let is_alone = self.mains.is_empty();
+        let is_root = |kin: &Kin| {
+            kin.session == task.pid && !self.mains.contains_key(&task.pid)
+                || kin.parent == own
+                    && !self.mains.contains_key(&kin.pid)
+                    && (is_alone || family::is_marked(kin.pid, &mark))
+        };
+        let mut left = family::descent(&everyone, is_root);
+        left.retain(|kin| kin.pid != own);
+        left
+    }
+
+    /// Puts an end on record, then tells it.
+    pub(super) fn note_end(&mut self, start: &Start, state: RunState, usage: Usage) {
+        let ended = Ended {
+            number: self.ends.next_number(),
+            run: start.run,
+            generation: start.generation,
+            grant: start.grant.clone(),
+            state,
+            usage,
+        };
+        if let Err(error) = self.spool.note(&ended) {
+            self.log.say(&format!("the end of {} was not written: {error}", start.run));
+        }
+        self.tell(&Reply::Ended(Box::new(ended.clone())));
+        self.ends.add(ended);
+    }
+}
