@@ -24,7 +24,7 @@ use fleet::{
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 
 use crate::clock::Clock;
-use crate::wire::{Rules, Usage};
+use crate::wire::{Request, Rules, Usage};
 use cores::Cores;
 use link::Link;
 use mirror::{Live, News};
@@ -96,8 +96,10 @@ pub struct LocalBody {
     news: News,
     /// The number of the latest end that was heard of.
     heard: u64,
-    /// The number of the latest end that an observation told.
+    /// The number of the latest end that an observation told, and that the keeper need not tell
+    /// again.
     told: u64,
+    acknowledged: u64,
     usage: BTreeMap<RunId, Usage>,
     notes: Vec<String>,
 }
@@ -144,6 +146,7 @@ impl LocalBody {
             news: News::default(),
             heard: 0,
             told: 0,
+            acknowledged: 0,
             usage: BTreeMap::new(),
             notes: Vec::new(),
             settings,
@@ -151,6 +154,11 @@ impl LocalBody {
         body.news.in_doubt = true;
         body.reach()?;
         Ok(body)
+    }
+
+    /// The time as observations tell it.
+    pub fn now(&mut self) -> Time {
+        self.clock.now()
     }
 
     /// What ends the waiting of this body.
@@ -229,6 +237,11 @@ impl Machine {
 impl Body for LocalBody {
     fn observe(&mut self) -> Result<Observation, BodyError> {
         self.reach()?;
+        // Who observes again has made use of what was told before.
+        if self.told > self.acknowledged {
+            self.say(&Request::Acknowledge(self.told));
+            self.acknowledged = self.told;
+        }
         let news = std::mem::take(&mut self.news);
         self.told = self.heard;
         let extent = if news.in_doubt { Extent::Full } else { Extent::Changes };

@@ -16,6 +16,7 @@ mod observe;
 mod standing;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Bound;
 use std::sync::Arc;
 
 use fleet::snapshot::{Amounts, Memory, MixShape, Waiting, is_unwanted};
@@ -59,6 +60,7 @@ pub struct Ledger {
     memory: Memory,
     /// The jobs that have ended, in the order in which they did, and how many of them are known.
     ended: VecDeque<JobId>,
+    newest: Option<JobId>,
     ended_max: Option<usize>,
     /// The nodes that cannot be seen.
     unseen: BTreeSet<NodeId>,
@@ -126,6 +128,37 @@ impl Ledger {
     /// The jobs ever submitted, ascending.
     pub fn jobs(&self) -> impl Iterator<Item = &Arc<Job>> {
         self.jobs.values().map(|record| &record.job)
+    }
+
+    /// The jobs that are known, the newest first: those with a number below this one.
+    pub fn jobs_newest_first(&self, below: Option<JobId>) -> impl Iterator<Item = &Arc<Job>> {
+        let below = below.map_or(Bound::Unbounded, Bound::Excluded);
+        let known = self.jobs.range((Bound::Unbounded, below)).rev();
+        known.map(|(_, record)| &record.job)
+    }
+
+    /// The highest number that a job ever had.
+    #[must_use]
+    pub fn newest_job(&self) -> Option<JobId> {
+        self.newest
+    }
+
+    /// The time of the last observation.
+    #[must_use]
+    pub fn at(&self) -> Time {
+        self.at
+    }
+
+    /// The device classes.
+    #[must_use]
+    pub fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    /// Whether a node is to take no new work.
+    #[must_use]
+    pub fn is_drained(&self, id: NodeId) -> bool {
+        self.drained.contains(&id)
     }
 
     /// The runs that hold something, ascending.

@@ -9,7 +9,13 @@
 //! Where the journal cannot be written, nothing new is asked or ordered until it
 //! can; what runs goes on.
 
-use fleet::{Body, BodyError, Explanation, Extent, Generation, Observation, Order, Policy, Time};
+use std::sync::Arc;
+
+use fleet::snapshot::Waiting;
+use fleet::{
+    Body, BodyError, Decision, Explanation, Extent, Generation, Job, Observation, Order, Policy,
+    Snapshot, Time,
+};
 use planner::{Effort, Scratch};
 use thiserror::Error;
 
@@ -123,6 +129,32 @@ impl<B: Body> Controller<B> {
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
+    }
+
+    /// Plans by this policy from the next turn on, which is in force already as far as the journal
+    /// knows.
+    pub fn adopt(&mut self, policy: Policy) {
+        self.policy = policy;
+        self.wake = Some(Time::ZERO);
+    }
+
+    /// What a plan would be made from now.
+    pub fn snapshot(&mut self) -> Snapshot {
+        self.ledger.seal()
+    }
+
+    /// What a plan would be made from if this job waited too.
+    pub fn snapshot_with(&mut self, job: &Arc<Job>) -> Snapshot {
+        let mut snapshot = self.ledger.seal();
+        let waiting = Arc::new(Waiting::all_of(Arc::clone(job)));
+        Arc::make_mut(&mut snapshot.backlog).insert(job.id, waiting);
+        snapshot
+    }
+
+    /// What would be decided about a snapshot; nothing is done.
+    #[must_use]
+    pub fn plan(&self, snapshot: &Snapshot) -> Decision {
+        planner::plan(snapshot, &self.policy, self.effort, &mut Scratch::default())
     }
 
     /// The body.

@@ -28,6 +28,9 @@ pub struct Program {
     pub time_limit: Option<Span>,
     /// As whom it runs.
     pub user: User,
+    /// The number by which the first task goes to programs and people; the others follow.
+    #[serde(default)]
+    pub first: u32,
 }
 
 /// Where what a task prints goes.

@@ -4,6 +4,7 @@ mod case;
 mod compare;
 mod explain;
 mod front;
+pub mod live;
 mod reading;
 
 use std::path::PathBuf;
@@ -54,6 +55,34 @@ pub enum Command {
     Plan(Box<Plan>),
     /// Show what a policy could trade: outcomes of its variants of which no other is better in all
     Front(Front),
+    /// Start a daemon that runs work on this machine
+    Up(live::Up),
+    /// End the daemon
+    Down(live::Down),
+    /// Say how the daemon is
+    #[command(after_help = "Examples:\n  motley status\n  motley status --json")]
+    Status(live::Ask),
+    /// Run a job and wait for it
+    Run(Box<live::Run>),
+    /// Hand a job to the daemon, and print its number
+    Submit(Box<live::Submit>),
+    /// List jobs
+    Jobs(live::Jobs),
+    /// Show, explain, wait for, cancel, hold and release jobs
+    #[command(subcommand)]
+    Job(live::Job),
+    /// List the nodes
+    #[command(after_help = "Examples:\n  motley nodes\n  motley nodes --json")]
+    Nodes(live::Ask),
+    /// Drain and resume nodes
+    #[command(subcommand)]
+    Node(live::Node),
+    /// Show, verify, export and prune the journal of a daemon
+    #[command(subcommand)]
+    Journal(live::Journal),
+    /// Keep tasks
+    #[command(hide = true)]
+    Keeper(live::Keeper),
     /// List, show and check policies
     #[command(subcommand)]
     Policy(Policy),
@@ -140,6 +169,16 @@ pub enum Policy {
         /// Print as JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Let the daemon plan by a policy from now on
+    #[command(after_help = "Examples:\n  motley policy apply pack\n  motley policy apply my.toml")]
+    Apply {
+        /// Name of a policy that comes with the program, or a file
+        #[arg(value_name = "NAME|FILE")]
+        policy: String,
+        /// Which daemon.
+        #[command(flatten)]
+        at: live::At,
     },
 }
 

@@ -3,6 +3,12 @@
 mod compare;
 mod completions;
 mod explain;
+mod journal;
+mod live;
+mod logs;
+mod run;
+mod submit;
+mod up;
 mod plan;
 mod front;
 pub mod data;
@@ -22,6 +28,17 @@ use crate::out;
 #[must_use]
 pub fn main() -> ExitCode {
     let done = match Arguments::parse().command {
+        Command::Up(args) => up::up(&args),
+        Command::Down(args) => up::down(&args),
+        Command::Keeper(args) => up::keeper(&args),
+        Command::Status(args) => live::status(&args),
+        Command::Run(args) => return run::main(&args),
+        Command::Submit(args) => submit::run(&args),
+        Command::Jobs(args) => live::jobs(&args),
+        Command::Job(args) => return live::job(args),
+        Command::Nodes(args) => live::nodes(&args),
+        Command::Node(args) => live::node(&args),
+        Command::Journal(args) => journal::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Explain(args) => explain::run(&args),
@@ -31,8 +48,13 @@ pub fn main() -> ExitCode {
         Command::Data(args) => data::run(args),
         Command::Completions { shell } => completions::run(shell),
     };
+    finish(done.map(|()| ExitCode::SUCCESS))
+}
+
+/// The status of what was done; what went wrong is printed.
+fn finish(done: anyhow::Result<ExitCode>) -> ExitCode {
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(status) => status,
         Err(error) if out::is_gone(&error) => ExitCode::SUCCESS,
         Err(error) => {
             out::print_error(&error);

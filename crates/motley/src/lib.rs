@@ -5,7 +5,10 @@
 
 #![warn(missing_docs)]
 
+pub mod api;
 pub mod args;
+pub mod client;
 pub mod command;
+pub mod daemon;
 pub mod render;
 pub mod out;

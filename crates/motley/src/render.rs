@@ -11,12 +11,13 @@ pub mod comparison;
 pub mod page;
 pub mod explain;
 pub mod front;
+pub mod live;
 pub mod simulation;
 
 use comfy_table::{Table, presets};
 use controller::policy_file;
 use fleet::policy::Objective;
-use fleet::{Bytes, ClassId, Classes, NodeId, Policy};
+use fleet::{Bytes, ClassId, Classes, DeviceKind, NodeId, Policy, Time};
 
 use crate::command::data::Listed;
 
@@ -33,6 +34,8 @@ pub struct Names<'a> {
     pub nodes: Vec<&'a str>,
     /// The signals that the policy weighs, by slot.
     pub externals: &'a [String],
+    /// The time of day, where moments are told by it and not by the clock of a simulation.
+    pub now: Option<Time>,
 }
 
 impl<'a> Names<'a> {
@@ -52,6 +55,11 @@ impl<'a> Names<'a> {
             },
             _ => objective.name().to_owned(),
         }
+    }
+
+    /// A moment: `1h30m` on the clock of a simulation, `in 5m` or `5m ago` by the time of day.
+    fn moment(&self, time: Time) -> String {
+        words::moment(time, self.now)
     }
 
     fn model(&self, id: ClassId) -> String {
@@ -97,6 +105,12 @@ pub fn datasets(listed: &[Listed]) -> String {
         table.add_row([words::clip(name), size, words::list(nodes, ", ")]);
     }
     lines_of(&table)
+}
+
+/// A kind of device, as people write it.
+#[must_use]
+pub fn kind(kind: DeviceKind) -> &'static str {
+    words::kind(kind)
 }
 
 /// `1 node`, `2 nodes`.

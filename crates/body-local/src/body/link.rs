@@ -229,6 +229,31 @@ impl LocalBody {
     }
 }
 
+impl LocalBody {
+    /// Ends the keeper and everything that it keeps, and waits for that. What was ended counts as
+    /// lost, and the next body is told of it.
+    ///
+    /// # Errors
+    /// If the keeper cannot be told, or does not end.
+    pub fn end_keeper(&mut self) -> Result<(), BodyError> {
+        let unreachable = |source| BodyError::Unreachable { what: "the keeper", source };
+        let Some(mut link) = self.link.take() else { return Ok(()) };
+        let peer = rustix::net::sockopt::socket_peercred(&link.stream)
+            .map_err(|error| unreachable(error.into()))?;
+        rustix::process::kill_process(peer.pid, rustix::process::Signal::TERM)
+            .map_err(|error| unreachable(error.into()))?;
+        loop {
+            match link.next() {
+                Ok(reply) => drop(self.take_in(reply)),
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                    return Err(unreachable(error));
+                }
+                Err(_) => return Ok(()),
+            }
+        }
+    }
+}
+
 /// Starts a keeper and returns once it listens, or has ended.
 fn start(keeper: &[OsString], directory: &Path) -> Result<(), BodyError> {
     let unreachable = |source| BodyError::Unreachable { what: "a new keeper", source };

@@ -56,7 +56,7 @@ impl LocalBody {
             grant: grant.clone(),
             cpus: machine.cpus_of(&pieces),
             memory_nodes: machine.memory_nodes_of(grant),
-            environment: machine.environment_of(run, grant),
+            environment: machine.environment_of(run, program.first, grant),
             pieces: pieces.clone(),
         };
         if !self.say_program(job.id, program) || !self.say(&Request::Start(Box::new(start))) {
@@ -89,10 +89,10 @@ impl super::Machine {
     }
 
     /// What a task is told of itself and of what it may use.
-    fn environment_of(&self, run: RunId, grant: &Grant) -> Vec<String> {
+    fn environment_of(&self, run: RunId, first: u32, grant: &Grant) -> Vec<String> {
         let mut environment = vec![
             format!("MOTLEY_JOB_ID={}", run.job.0),
-            format!("MOTLEY_TASK_INDEX={}", run.task.0),
+            format!("MOTLEY_TASK_INDEX={}", first.saturating_add(run.task.0)),
             format!("MOTLEY_ATTEMPT={}", run.attempt.0),
         ];
         if !grant.cores.is_zero() {

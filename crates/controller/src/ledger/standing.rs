@@ -171,6 +171,7 @@ impl Ledger {
         assert!(job.tasks > 0 && !job.alternatives.is_empty(), "a job asks for something");
         self.arrivals.count(&job);
         let id = job.id;
+        self.newest = self.newest.max(Some(id));
         self.parked.insert(id, Arc::new(Waiting::all_of(Arc::clone(&job))));
         let mut record = Record::new(Arc::clone(&job));
         let mut can_begin = true;

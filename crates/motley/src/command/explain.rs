@@ -76,6 +76,7 @@ pub(super) fn tell(
         answer: answer.as_ref(),
         past: past.as_ref(),
         remarks: &question.remarks,
+        now: None,
     });
     if course.json { out::print_json(&page) } else { out::print(&explain::text(&page)) }
 }

@@ -9,6 +9,9 @@ use controller::policy_file;
 use fleet::Policy;
 use serde::Serialize;
 
+use crate::api::Call;
+use crate::client::Client;
+use crate::daemon::Place;
 use crate::{args, out, render};
 
 pub(super) fn run(command: args::Policy) -> anyhow::Result<()> {
@@ -16,6 +19,7 @@ pub(super) fn run(command: args::Policy) -> anyhow::Result<()> {
         args::Policy::List { json } => list(json),
         args::Policy::Show { policy, json } => show(&policy, json),
         args::Policy::Check { files, json } => check(&files, json),
+        args::Policy::Apply { policy, at } => apply(&policy, &at),
     }
 }
 
@@ -54,6 +58,15 @@ fn read(path: &Path) -> anyhow::Result<Policy> {
     File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
     ensure!(text.len() as u64 <= FILE_BYTES_MAX, "it is larger than 1 MiB");
     Ok(policy_file::read(&path.to_string_lossy(), &text)?)
+}
+
+/// Tells the daemon to plan by a policy.
+fn apply(name: &str, at: &args::live::At) -> anyhow::Result<()> {
+    let text = policy_file::text(&find(name)?);
+    let mut client = Client::connect(&Place::choose(at.directory.as_deref())?)?;
+    let told: serde_json::Value = client.ask(&Call::Apply { text })?;
+    let named = told["policy"].as_str().unwrap_or_default();
+    out::print(&format!("policy {named} is in force\n"))
 }
 
 fn list(json: bool) -> anyhow::Result<()> {

@@ -12,7 +12,7 @@ mod waits;
 use std::sync::Arc;
 
 use fleet::explanation::Constraint;
-use fleet::{Job, JobId, Policy, Span};
+use fleet::{Job, JobId, Policy, Time};
 use planner::inquiry::Answer;
 use planner::inquiry::timeline::PastError;
 use serde::Serialize;
@@ -45,6 +45,8 @@ pub struct Asked<'a> {
     pub past: Option<&'a PastError>,
     /// What else the reader should know.
     pub remarks: &'a [String],
+    /// The time of day, where it is asked of what really runs.
+    pub now: Option<Time>,
 }
 
 /// One job at one moment.
@@ -66,9 +68,9 @@ pub struct Page {
     waits: Option<WaitsPart>,
     remarks: Vec<String>,
     #[serde(skip)]
-    at: Span,
+    at: String,
     #[serde(skip)]
-    arrival: Span,
+    arrival: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -92,7 +94,7 @@ impl<'a> Asked<'a> {
     fn names(&self) -> Names<'a> {
         let Inventory { classes, nodes, .. } = self.inventory;
         let nodes = nodes.iter().map(|node| node.name.as_str()).collect();
-        Names { classes, nodes, externals: &self.policy.externals }
+        Names { classes, nodes, externals: &self.policy.externals, now: self.now }
     }
 
     /// What a job is called: `train (j3)`.
@@ -127,8 +129,8 @@ pub fn page(asked: &Asked<'_>) -> Page {
         placed: placed::parts(asked),
         waits: waits::part(asked),
         remarks: asked.remarks.to_vec(),
-        at: Span(snapshot.at.0),
-        arrival: Span(job.arrival.0),
+        at: asked.names().moment(snapshot.at),
+        arrival: asked.names().moment(job.arrival),
     }
 }
 

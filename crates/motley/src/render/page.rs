@@ -38,7 +38,7 @@ impl Chapter {
     #[must_use]
     pub fn new(inventory: &Inventory, workload: &Workload, course: Course) -> Self {
         let nodes = inventory.nodes.iter().map(|node| node.name.as_str()).collect();
-        let names = Names { classes: &inventory.classes, nodes, externals: &[] };
+        let names = Names { classes: &inventory.classes, nodes, externals: &[], now: None };
         let example = |waited: &sim::report::WaitReason| {
             let job = workload.jobs.iter().find(|job| job.id == waited.example)?;
             Some(format!("{} {}", words::clip(&job.name), reason(&names, job, &waited.reason)))

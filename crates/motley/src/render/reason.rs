@@ -1,7 +1,7 @@
 //! Why a job waits, in words.
 
 use fleet::explanation::{Constraint, FellOut, GangRoom, Locality, Patience, StillWaiting, Tally};
-use fleet::{Alternative, Bandwidth, Bytes, DeviceKind, Job, MilliCores, Reason, Span};
+use fleet::{Alternative, Bandwidth, Bytes, DeviceKind, Job, MilliCores, Reason};
 use sim::report::{Why, is_lasting};
 
 use super::{Names, words};
@@ -31,7 +31,7 @@ pub fn reason(names: &Names<'_>, job: &Job, reason: &Reason) -> String {
         Reason::Effort => "waits: the effort of this plan ran out before its turn.".to_owned(),
         Reason::Locality(locality) => for_inputs(names, locality),
         Reason::Batch(until) => {
-            format!("waits for others to be planned together with, until {}.", Span(until.0))
+            format!("waits for others to be planned together with, until {}.", names.moment(*until))
         }
         Reason::Gang(GangRoom { asked, fit }) => {
             format!("waits: {asked} tasks must start together, and {fit} find room.")
@@ -221,7 +221,7 @@ fn for_faster(names: &Names<'_>, patience: &Patience) -> String {
     format!(
         "waits for {best} ({best_duration} there); takes {offered} ({offered_duration}) if none \
          is free by {}.",
-        Span(until.0)
+        names.moment(until)
     )
 }
 
@@ -231,9 +231,9 @@ fn for_inputs(names: &Names<'_>, locality: &Locality) -> String {
         "waits for {}, which holds its inputs and is full until {}: it ends there at {}, and on {} \
          not before {}, since it would have to fetch them.",
         names.node(node),
-        Span(until.0),
-        Span(end.0),
+        names.moment(until),
+        names.moment(end),
         names.node(elsewhere),
-        Span(end_elsewhere.0)
+        names.moment(end_elsewhere)
     )
 }

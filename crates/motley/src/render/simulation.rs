@@ -63,7 +63,7 @@ impl Results {
     pub fn tell(&mut self, inventory: &Inventory, workload: &Workload, outcome: &Outcome) {
         let nodes = inventory.nodes.iter().map(|node| node.name.as_str()).collect();
         let externals = self.externals.clone();
-        let names = Names { classes: &inventory.classes, nodes, externals: &externals };
+        let names = Names { classes: &inventory.classes, nodes, externals: &externals, now: None };
         let job = |id| workload.jobs.iter().find(|job| job.id == id);
         for told in &outcome.told {
             let Some(job) = job(told.job) else { continue };

@@ -28,7 +28,7 @@ fn classes() -> Classes {
 }
 
 fn names(classes: &Classes) -> Names<'_> {
-    Names { classes, nodes: vec!["a100-1", "v100-2", "cpu-3"], externals: &[] }
+    Names { classes, nodes: vec!["a100-1", "v100-2", "cpu-3"], externals: &[], now: None }
 }
 
 fn gpus(count: u32, models: &[&str]) -> Alternative {

@@ -1,6 +1,6 @@
 //! Words and short phrases that several sentences share.
 
-use fleet::{Alternative, DeviceKind, DeviceRequest, Milli};
+use fleet::{Alternative, DeviceKind, DeviceRequest, Milli, Span, Time};
 
 /// The most letters of a name in a sentence.
 const NAME_LETTERS_MAX: usize = 40;
@@ -29,6 +29,18 @@ pub(super) fn list(items: &[String], joint: &str) -> String {
 /// `1 node`, `2 nodes`.
 pub(super) fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// A moment, on the clock of a simulation or by the time of day.
+pub(super) fn moment(time: Time, now: Option<Time>) -> String {
+    const SECOND: u64 = 1_000_000;
+    let whole = |span: Span| Span(span.0.div_ceil(SECOND) * SECOND);
+    match now {
+        None => Span(time.0).to_string(),
+        Some(now) if time > now => format!("in {}", whole(time.since(now))),
+        Some(now) if time < now => format!("{} ago", whole(now.since(time))),
+        Some(_) => "now".to_owned(),
+    }
 }
 
 /// A kind of device, as people write it.

@@ -1,7 +1,7 @@
 //! Why tasks wait, which nodes came nearest, and when one is expected to start.
 
 use fleet::explanation::{FellOut, StillWaiting};
-use fleet::{Milli, Reason, Span, Time};
+use fleet::{Milli, Reason, Time};
 use planner::inquiry::Answer;
 use planner::inquiry::miss::Miss;
 use planner::inquiry::timeline::{Expected, Forecast, PastError};
@@ -197,7 +197,7 @@ fn expected_part(asked: &Asked<'_>, forecast: &Forecast) -> ExpectedPart {
         }),
         overdue,
         endless,
-        text: expected_text(asked.visit.snapshot.at, forecast, asked.past),
+        text: expected_text(asked, forecast),
     }
 }
 
@@ -209,12 +209,14 @@ fn when(expected: Expected) -> WhenPart {
     }
 }
 
-fn expected_text(now: Time, forecast: &Forecast, past: Option<&PastError>) -> String {
+fn expected_text(asked: &Asked<'_>, forecast: &Forecast) -> String {
+    let (now, past, names) = (asked.visit.snapshot.at, asked.past, asked.names());
     let Forecast { declared, range, overdue, endless } = *forecast;
     let mut text = match declared {
         Expected::At(at) if at <= now => "as soon as an overdue run ends".to_owned(),
-        Expected::At(at) => format!("at {} (in {})", Span(at.0), at.since(now)),
-        Expected::After(at) => format!("later than {}, as far as was looked", Span(at.0)),
+        Expected::At(at) if asked.now.is_some() => names.moment(at),
+        Expected::At(at) => format!("at {} (in {})", names.moment(at), at.since(now)),
+        Expected::After(at) => format!("later than {}, as far as was looked", names.moment(at)),
         Expected::Never => {
             "never, unless something changes: no end that is known makes room".to_owned()
         }
@@ -229,7 +231,7 @@ fn expected_text(now: Time, forecast: &Forecast, past: Option<&PastError>) -> St
             text.push_str(&format!(
                 " {}, if they are as wrong as those of the {} that ended so far, which took {low} \
                  to {high} of what was declared.",
-                between(earliest, latest),
+                between(&names, earliest, latest),
                 words::count((*runs).into(), "run"),
             ));
         }
@@ -249,10 +251,10 @@ fn expected_text(now: Time, forecast: &Forecast, past: Option<&PastError>) -> St
     text
 }
 
-fn between(earliest: Expected, latest: Expected) -> String {
+fn between(names: &crate::render::Names<'_>, earliest: Expected, latest: Expected) -> String {
     let told = |expected| match expected {
-        Expected::At(at) => Span(at.0).to_string(),
-        Expected::After(at) => format!("later than {}", Span(at.0)),
+        Expected::At(at) => names.moment(at),
+        Expected::After(at) => format!("later than {}", names.moment(at)),
         Expected::Never => "never".to_owned(),
     };
     match (told(earliest), told(latest)) {

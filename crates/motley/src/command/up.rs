@@ -1,0 +1,111 @@
+//! Starting and ending the daemon.
+
+use std::env;
+use std::fs::OpenOptions;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use body_local::keeper::{self, KeeperSettings};
+use serde_json::Value;
+
+use crate::api::{Call, Down as How, StatusView};
+use crate::args::live::{Down, Keeper, Up};
+use crate::client::Client;
+use crate::daemon::{self, Orders, Place};
+use crate::out;
+
+/// How long a daemon may take to begin, or to end once nothing runs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often it is asked meanwhile.
+const PAUSE: Duration = Duration::from_millis(10);
+
+pub(super) fn up(args: &Up) -> anyhow::Result<()> {
+    let place = Place::choose(args.at.directory.as_deref())?;
+    if args.detach {
+        let status = start(args, &place)?;
+        return out::print(&format!(
+            "motley runs in {} as process {}, under policy {}\n",
+            status.directory, status.pid, status.policy
+        ));
+    }
+    let program = env::current_exe().context("find this program")?;
+    daemon::run(&Orders {
+        place,
+        inventory: args.inventory.clone(),
+        policy: args.policy.clone(),
+        keeper: vec![program.into(), "keeper".into()],
+    })
+}
+
+pub(super) fn keeper(args: &Keeper) -> anyhow::Result<()> {
+    keeper::run(&KeeperSettings { directory: args.directory.clone() }).context("keep tasks")
+}
+
+/// Starts a daemon that goes on by itself, and returns once it answers.
+pub(super) fn start(args: &Up, place: &Place) -> anyhow::Result<StatusView> {
+    if Client::connect(place).is_ok() {
+        bail!("start a daemon in {}: one runs there already", place.directory().display());
+    }
+    std::fs::create_dir_all(place.directory())
+        .with_context(|| format!("make the directory {}", place.directory().display()))?;
+    let path = place.log_file();
+    let log = OpenOptions::new().create(true).append(true).open(&path);
+    let log = log.with_context(|| format!("open {}", path.display()))?;
+    let from = log.metadata().map_or(0, |found| found.len());
+    let mut command = Command::new(env::current_exe().context("find this program")?);
+    command.arg("up").arg("--directory").arg(place.directory());
+    if let Some(file) = &args.inventory {
+        command.arg("--inventory").arg(file);
+    }
+    if let Some(policy) = &args.policy {
+        command.arg("--policy").arg(policy);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0);
+    let mut child = command.spawn().context("start the daemon")?;
+    let began = Instant::now();
+    loop {
+        if let Ok(mut client) = Client::connect(place) {
+            return client.ask(&Call::Status);
+        }
+        if child.try_wait().context("watch the daemon")?.is_some() {
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            let said = text.get(usize::try_from(from).unwrap_or(0)..).unwrap_or_default().trim();
+            bail!("start the daemon: {}", said.strip_prefix("error: failed to ").unwrap_or(said));
+        }
+        if began.elapsed() > PATIENCE {
+            bail!("start the daemon: it does not answer; {} may say why", path.display());
+        }
+        sleep(PAUSE);
+    }
+}
+
+pub(super) fn down(args: &Down) -> anyhow::Result<()> {
+    let place = Place::choose(args.at.directory.as_deref())?;
+    let how = match (args.now, args.leave) {
+        (true, _) => How::Now,
+        (_, true) => How::Leave,
+        _ => How::Drain,
+    };
+    let mut client = Client::connect(&place)?;
+    let said: Value = client.ask(&Call::Down { how })?;
+    let running = said["running"].as_u64().unwrap_or(0);
+    if how == How::Drain && running > 0 {
+        out::print(&format!("waiting for {running} tasks to end; --now stops them\n"))?;
+    }
+    let mut began = Instant::now();
+    while let Ok(mut client) = Client::connect(&place) {
+        let status = client.ask::<StatusView>(&Call::Status);
+        if how == How::Drain && status.is_ok_and(|status| status.running > 0) {
+            began = Instant::now();
+        }
+        if began.elapsed() > PATIENCE {
+            bail!("end the daemon: it still runs; motley status says more");
+        }
+        sleep(PAUSE * 10);
+    }
+    out::print("motley has ended\n")
+}

@@ -1,0 +1,199 @@
+//! The daemon: one machine, one loop, one journal.
+//!
+//! One thread runs the loop and answers what is asked, so that every answer is
+//! of one moment; others read and write the sockets of clients. The loop wakes
+//! when something happens: a call, a task that ended, a time that a plan waits
+//! for. It never polls.
+
+mod answers;
+mod door;
+mod intake;
+mod machine;
+mod place;
+mod views;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use body_local::{LocalBody, Settings};
+use controller::journal::{Durability, Journal};
+use controller::{AdvanceError, Controller};
+use fleet::{NodeId, Policy};
+use planner::Effort;
+
+use crate::api::Down;
+use crate::command::policy as policies;
+use answers::Waiting;
+use door::Asked;
+
+pub use place::Place;
+
+/// So many jobs that have ended are known; older ones are forgotten.
+const ENDED_MAX: usize = 10_000;
+
+/// So many calls wait for the loop; whoever calls then waits until there is room.
+const CALLS_MAX: usize = 256;
+
+/// How often what failed is tried again, where nothing else happens.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// What a daemon is started with.
+#[derive(Debug)]
+pub struct Orders {
+    /// Its directory.
+    pub place: Place,
+    /// Where accelerators are listed that the system does not show.
+    pub inventory: Option<std::path::PathBuf>,
+    /// The policy, by name or file; else the one that was applied last.
+    pub policy: Option<String>,
+    /// The program that keeps tasks, and its arguments.
+    pub keeper: Vec<std::ffi::OsString>,
+}
+
+/// The loop and what it needs.
+struct Daemon {
+    controller: Controller<LocalBody>,
+    place: Place,
+    waiting: Waiting,
+    next_job: u64,
+    ending: Option<Down>,
+    trouble: Option<String>,
+    notes: Vec<String>,
+}
+
+/// Runs a daemon until it is told to end.
+///
+/// # Errors
+/// If it cannot begin: another one is there, the directory is on a network, the journal is damaged,
+/// the machine cannot be read.
+pub fn run(orders: &Orders) -> anyhow::Result<()> {
+    let lock = orders.place.lock()?;
+    let found = machine::find(orders.inventory.as_deref())?;
+    let journal = Journal::open(&orders.place.journal())?;
+    let notes = found.notes;
+    let body = LocalBody::open(Settings {
+        directory: orders.place.keeper(),
+        keeper: orders.keeper.clone(),
+        machine: found.machine,
+        term: lock.term,
+        newest: fleet::Generation::default(),
+        rules: body_local::wire::Rules::default(),
+    })
+    .context("start the keeper of tasks")?;
+    let waker = body.waker();
+    let first = policies::find(orders.policy.as_deref().unwrap_or("default"))?;
+    let opened = Controller::open(body, journal, first, Effort::DEFAULT);
+    let (mut controller, stored) = opened.context("go on from the journal")?;
+    if let (None, Some(text)) = (&orders.policy, stored) {
+        let policy = controller::policy_file::read("the journal's policy", &text)?;
+        controller.adopt(policy);
+    }
+    controller.keep_ended(ENDED_MAX);
+    let (sender, calls) = sync_channel(CALLS_MAX);
+    let stop = Arc::new(AtomicBool::new(false));
+    let (stopped, woken) = (Arc::clone(&stop), waker.clone());
+    ctrlc::set_handler(move || {
+        stopped.store(true, Ordering::SeqCst);
+        woken.wake();
+    })
+    .context("listen for signals")?;
+    let _door = door::open(&orders.place, sender, waker)?;
+    let next_job = controller.ledger().newest_job().map_or(1, |id| id.0 + 1);
+    let mut daemon = Daemon {
+        controller,
+        place: orders.place.clone(),
+        waiting: Waiting::default(),
+        next_job,
+        ending: None,
+        trouble: None,
+        notes,
+    };
+    daemon.turn_around(&calls, &stop)
+}
+
+impl Daemon {
+    /// The loop.
+    fn turn_around(&mut self, calls: &Receiver<Asked>, stop: &AtomicBool) -> anyhow::Result<()> {
+        loop {
+            for asked in calls.try_iter().take(CALLS_MAX) {
+                self.answer(asked);
+            }
+            if stop.load(Ordering::SeqCst) && self.ending.is_none() {
+                self.ending = Some(Down::Leave);
+            }
+            let durability = match self.waiting.is_empty() {
+                true => Durability::Written,
+                // Whoever waits is told what came of it, which must then be safe.
+                false => Durability::Synced,
+            };
+            match self.controller.advance(durability) {
+                Ok(advance) => {
+                    self.trouble = advance.faults.first().cloned();
+                    if let Some(fault) = &self.trouble {
+                        self.place.log(&format!("a plan broke the law and was not taken: {fault}"));
+                    }
+                    for drift in &advance.drifts {
+                        self.place.log(&format!("ledger and world differed: {drift:?}"));
+                    }
+                    self.tell_of_ends();
+                }
+                Err(error) => self.note(error),
+            }
+            if self.is_over()? {
+                return Ok(());
+            }
+            self.rest()?;
+        }
+    }
+
+    /// Waits until something happens; where something failed, not for long.
+    fn rest(&mut self) -> anyhow::Result<()> {
+        if self.trouble.is_some() {
+            std::thread::sleep(AGAIN.min(Duration::from_millis(200)));
+        }
+        self.controller.wait(None).context("wait for what happens")
+    }
+
+    fn note(&mut self, error: AdvanceError) {
+        let text = format!("{:#}", anyhow::Error::from(error));
+        if self.trouble.as_deref() != Some(&text) {
+            self.place.log(&text);
+        }
+        self.trouble = Some(text);
+    }
+
+    /// Whether the daemon has come to its end.
+    fn is_over(&mut self) -> anyhow::Result<bool> {
+        let Some(how) = self.ending else { return Ok(false) };
+        if how == Down::Drain && self.controller.ledger().runs().next().is_some() {
+            return Ok(false);
+        }
+        if how == Down::Drain {
+            self.controller.ask(vec![controller::Request::Resume(NodeId(0))])?;
+        }
+        if how != Down::Leave {
+            self.controller.body().end_keeper().context("end the keeper")?;
+        }
+        self.controller.checkpoint().context("write down what is known")?;
+        Ok(true)
+    }
+
+    /// Tells those who wait for jobs that have ended.
+    fn tell_of_ends(&mut self) {
+        let ledger = self.controller.ledger();
+        let told = self.controller.explanation();
+        let view = |id| views::job(ledger, told, (id, ledger.at()));
+        self.waiting.tell(&mut |id| {
+            let view = view(id)?;
+            view.ended.is_some().then_some(view)
+        });
+    }
+
+    /// The policy in force.
+    fn policy(&self) -> &Policy {
+        self.controller.policy()
+    }
+}

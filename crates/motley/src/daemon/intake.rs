@@ -1,0 +1,106 @@
+//! From what a client describes to a job.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail, ensure};
+use controller::Ledger;
+use fleet::{Dependency, Job, JobId, Output, Program, Time, User};
+use serde_json::Value;
+use sim::Inventory;
+use sim::read;
+
+use crate::api::Submission;
+
+/// The most bytes of arguments, and of environment, of a program: what the system takes.
+const TEXT_MAX: usize = 1 << 20;
+
+/// The most jobs that one job may begin after.
+const AFTER_MAX: usize = 1_000;
+
+/// A job of this user's, as it was described, submitted now.
+pub(super) fn job(
+    told: &Submission,
+    user: User,
+    (id, at): (JobId, Time),
+    (inventory, ledger): (&Inventory, &Ledger),
+) -> anyhow::Result<Job> {
+    let job = described(&told.job, inventory)?;
+    ensure!(told.after.len() <= AFTER_MAX, "a job begins after at most {AFTER_MAX} others");
+    let mut after = Vec::with_capacity(told.after.len());
+    for (named, ending) in &told.after {
+        let found = find(ledger, named, user).context("begin after another job")?;
+        after.push(Dependency { job: found, ending: *ending });
+    }
+    let last = u64::from(told.first) + u64::from(job.tasks);
+    ensure!(u32::try_from(last).is_ok(), "tasks are numbered up to {}", u32::MAX);
+    let deadline = job.deadline.map(|deadline| at.after(deadline.since(Time::ZERO)));
+    let program = Some(Arc::new(program(told, user)?));
+    let restart = told.restart;
+    Ok(Job { id, arrival: at, deadline, program, restart, after, ..job })
+}
+
+/// What a job asks for, read as a job of a workload file is.
+fn described(told: &Value, inventory: &Inventory) -> anyhow::Result<Job> {
+    let text = format!("{told}\n");
+    let options = read::Options::default();
+    let from = "the command line";
+    let workload = read::workload_from(text.as_bytes(), from, inventory, &options)?.value;
+    let [job] = &workload.jobs[..] else { bail!("describe one job") };
+    ensure!(job.arrival == Time::ZERO, "a job arrives when it is submitted; leave `arrival` out");
+    Ok(Job::clone(job))
+}
+
+fn program(told: &Submission, user: User) -> anyhow::Result<Program> {
+    let Submission { arguments, directory, environment, output, time_limit, .. } = told;
+    ensure!(!arguments.is_empty(), "say what to run");
+    for (what, texts) in [("arguments", arguments), ("environment", environment)] {
+        let bytes: usize = texts.iter().map(|text| text.len() + 1).sum();
+        ensure!(bytes <= TEXT_MAX, "the {what} have {bytes} bytes, and may have {TEXT_MAX}");
+        ensure!(texts.iter().all(|text| !text.contains('\0')), "the {what} have a NUL in them");
+    }
+    ensure!(
+        environment.iter().all(|variable| variable.find('=').is_some_and(|at| at > 0)),
+        "the environment is a list of NAME=value"
+    );
+    ensure!(directory.starts_with('/'), "the directory {directory:?} does not begin at the root");
+    if let Output::Files(first, second) = output {
+        let files = [Some(first), second.as_ref()];
+        ensure!(
+            files.into_iter().flatten().all(|file| !file.is_empty() && !file.contains('\0')),
+            "the name of a file for output is empty or has a NUL in it"
+        );
+    }
+    Ok(Program {
+        arguments: arguments.clone(),
+        directory: directory.clone(),
+        environment: Arc::new(environment.clone()),
+        output: output.clone(),
+        time_limit: *time_limit,
+        user,
+        first: told.first,
+    })
+}
+
+/// The job with this number or, where only one has it, this name.
+pub(super) fn find(ledger: &Ledger, named: &str, user: User) -> anyhow::Result<JobId> {
+    let id = named.strip_prefix('j').unwrap_or(named).parse().map(JobId).ok();
+    if let Some(id) = id.filter(|id| ledger.standing(*id).is_some()) {
+        return Ok(id);
+    }
+    let has_name = |job: &&Arc<Job>| job.name == named && may_change(job, user);
+    let mut found = ledger.jobs().filter(has_name).map(|job| job.id);
+    match (found.next(), found.next()) {
+        (Some(only), None) => Ok(only),
+        (Some(first), Some(next)) => {
+            bail!("several jobs are named {named:?}, {first} and {next} among them; give a number")
+        }
+        (None, _) => {
+            bail!("there is no job {named:?}; motley jobs --all lists those that are known")
+        }
+    }
+}
+
+/// Whether a user may change a job.
+pub(super) fn may_change(job: &Job, user: User) -> bool {
+    user.uid == 0 || job.program.as_ref().is_none_or(|program| program.user.uid == user.uid)
+}

@@ -1,0 +1,156 @@
+//! The directory of a daemon: one daemon each, on a file system of this machine.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context as _, bail};
+use rustix::fs::{FlockOperation, flock, statfs};
+
+/// File systems on which locks and shared memory of two machines do not meet, by the number that
+/// the system gives them: NFS, SMB, CIFS, SMB2, AFS, Ceph, Lustre, GPFS, 9P.
+const NETWORKED: [i64; 9] = [
+    0x6969,
+    0x517b,
+    0xff53_4d42,
+    0xfe53_4d42,
+    0x5346_414f,
+    0x00c3_6400,
+    0x0bd0_0bd0,
+    0x4750_4653,
+    0x0102_1997,
+];
+
+/// The log is begun anew once it is so long; the one before is kept.
+const LOG_MAX: u64 = 4 << 20;
+
+/// A daemon's directory.
+#[derive(Clone, Debug)]
+pub struct Place {
+    directory: PathBuf,
+}
+
+/// Held while a daemon runs.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _file: File,
+    /// Higher than that of any daemon before.
+    pub(super) term: u64,
+}
+
+impl Place {
+    /// The directory that is given, else that of the environment variable `MOTLEY_DIRECTORY`, else
+    /// the one of this user.
+    ///
+    /// # Errors
+    /// If there is no telling where that is.
+    pub fn choose(given: Option<&Path>) -> anyhow::Result<Self> {
+        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let directory = match given {
+            Some(given) => given.to_owned(),
+            None if set("MOTLEY_DIRECTORY").is_some() => {
+                PathBuf::from(set("MOTLEY_DIRECTORY").unwrap_or_default())
+            }
+            None if rustix::process::geteuid().is_root() => PathBuf::from("/var/lib/motley"),
+            None => match (set("XDG_STATE_HOME"), set("HOME")) {
+                (Some(state), _) => Path::new(&state).join("motley"),
+                (None, Some(home)) => Path::new(&home).join(".local/state/motley"),
+                (None, None) => {
+                    bail!("find the daemon's directory: HOME is not set; give --directory DIR")
+                }
+            },
+        };
+        let directory = std::path::absolute(&directory)
+            .with_context(|| format!("find {}", directory.display()))?;
+        Ok(Self { directory })
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Where the daemon listens.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        self.directory.join("motley.sock")
+    }
+
+    /// The journal's file.
+    #[must_use]
+    pub fn journal(&self) -> PathBuf {
+        self.directory.join("journal")
+    }
+
+    /// The keeper's directory.
+    #[must_use]
+    pub fn keeper(&self) -> PathBuf {
+        self.directory.join("keeper")
+    }
+
+    /// The log's file.
+    #[must_use]
+    pub fn log_file(&self) -> PathBuf {
+        self.directory.join("log")
+    }
+
+    /// Makes the directory, and makes sure that no other daemon uses it.
+    pub(super) fn lock(&self) -> anyhow::Result<Lock> {
+        let path = &self.directory;
+        let mode = if rustix::process::geteuid().is_root() { 0o755 } else { 0o700 };
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(mode)
+            .create(path)
+            .with_context(|| format!("make the directory {}", path.display()))?;
+        let system = statfs(path).with_context(|| format!("look at {}", path.display()))?;
+        if NETWORKED.contains(&i64::from(system.f_type)) {
+            bail!(
+                "use {}: it is on a network file system, where two machines could both write; \
+                 give --directory a directory on a disk of this machine",
+                path.display()
+            );
+        }
+        let lock = path.join("lock");
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&lock)
+            .with_context(|| format!("open {}", lock.display()))?;
+        let written = fs::read_to_string(&lock).unwrap_or_default();
+        let mut words = written.split_whitespace();
+        let (pid, term) = (words.next().unwrap_or("?"), words.next());
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            bail!(
+                "start: a daemon (process {pid}) uses {} already; motley status says how it is, \
+                 motley down ends it",
+                path.display()
+            );
+        }
+        let term = term.and_then(|term| term.parse::<u64>().ok()).unwrap_or(0) + 1;
+        file.set_len(0)?;
+        write!(file, "{} {term}\n", std::process::id())
+            .and_then(|()| file.sync_all())
+            .with_context(|| format!("write {}", lock.display()))?;
+        Ok(Lock { _file: file, term })
+    }
+
+    /// Writes a line to the log, as well as that can be done.
+    pub(super) fn log(&self, line: &str) {
+        let path = self.log_file();
+        if fs::metadata(&path).is_ok_and(|found| found.len() > LOG_MAX) {
+            let _ = fs::rename(&path, self.directory.join("log.1"));
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+        if let Ok(mut file) = file {
+            let _ = writeln!(file, "{}.{:03} {line}", now.as_secs(), now.subsec_millis());
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What clients are shown of jobs, runs and nodes.
+
+use controller::{Ledger, Standing};
+use fleet::{
+    ClassId, DeviceFree, Explanation, Failure, JobId, Milli, MilliCores, NodeEntry, Run, Time,
+};
+
+use crate::api::{DeviceView, JobView, NodeView, RunView};
+use crate::render::{self, Names};
+
+/// The most runs of one job that are listed.
+const RUNS_MAX: usize = 100;
+
+/// The longest command line that is shown.
+const COMMAND_MAX: usize = 200;
+
+/// A job as it is listed.
+pub(super) fn job(
+    ledger: &Ledger,
+    explanation: &Explanation,
+    (id, now): (JobId, Time),
+) -> Option<JobView> {
+    let standing = ledger.standing(id)?;
+    let Standing { job, tally, unmet, failed_tasks, ended, .. } = standing;
+    let state = state(&standing);
+    let reason = match state {
+        "held" => Some("held; motley job release lets it run".to_owned()),
+        "blocked" => {
+            let others: Vec<_> = unmet.iter().take(5).map(|other| other.0.to_string()).collect();
+            Some(format!("waits for the end of job {}", others.join(", ")))
+        }
+        "waiting" => Some(why(ledger, explanation, (id, now))),
+        _ => None,
+    };
+    let program = job.program.as_deref();
+    let first = program.map_or(0, |program| program.first);
+    let failures = failed_tasks.iter();
+    Some(JobView {
+        id: id.0,
+        name: job.name.clone(),
+        user: program.map_or(0, |program| program.user.uid),
+        tenant: job.tenant.to_string(),
+        priority: job.priority,
+        state: state.to_owned(),
+        tasks: job.tasks,
+        waiting: tally.waiting,
+        running: tally.running,
+        done: tally.done,
+        failed: tally.failed,
+        cancelled: tally.cancelled,
+        reason,
+        command: program.map_or(String::new(), |program| clip(&program.arguments.join(" "))),
+        submitted: job.arrival.0,
+        ended: ended.map(|ended| ended.0),
+        runs: ledger.runs_of(id).take(RUNS_MAX).map(|run| view_of(ledger, run, first)).collect(),
+        failures: failures
+            .map(|(task, failure)| (first.saturating_add(task.0), failure.to_string()))
+            .collect(),
+        status: status(&standing),
+    })
+}
+
+/// One word for how a job stands.
+pub(super) fn state(standing: &Standing<'_>) -> &'static str {
+    let Standing { tally, held, unmet, ended, .. } = standing;
+    match ended {
+        Some(_) if tally.failed > 0 => "failed",
+        Some(_) if tally.cancelled > 0 => "cancelled",
+        Some(_) => "done",
+        None if tally.running > 0 => "running",
+        None if *held => "held",
+        None if !unmet.is_empty() => "blocked",
+        None => "waiting",
+    }
+}
+
+/// What a program that waited for the job ends with: as a shell would for its first failure.
+fn status(standing: &Standing<'_>) -> u8 {
+    match standing.failed_tasks.first() {
+        Some((_, Failure::Status(status))) => *status,
+        Some((_, Failure::Signal(signal))) => 128_u8.saturating_add(*signal),
+        Some((_, Failure::TimeLimit)) => 124,
+        Some((_, Failure::NotStarted(_))) => 127,
+        Some((_, Failure::OutOfMemory)) => 137,
+        Some((_, Failure::Lost)) => 1,
+        None if standing.tally.cancelled > 0 => 130,
+        None => 0,
+    }
+}
+
+fn why(ledger: &Ledger, explanation: &Explanation, (id, now): (JobId, Time)) -> String {
+    let told = explanation.waiting.iter().find(|still| still.job == id);
+    let nodes = ledger.nodes().map(|entry| entry.node.name.as_str()).collect();
+    match (told, ledger.standing(id)) {
+        (Some(told), Some(standing)) => {
+            let classes = ledger.classes();
+            let names = Names { classes, nodes, externals: &[], now: Some(now) };
+            render::reason(&names, standing.job, &told.reason)
+        }
+        _ => "its turn has not come yet".to_owned(),
+    }
+}
+
+fn view_of(ledger: &Ledger, run: &Run, first: u32) -> RunView {
+    let node = ledger.nodes().nth(run.placement.node.index());
+    let grant = &run.placement.grant;
+    let mut parts = vec![format!("{} cores", grant.cores)];
+    if !grant.memory.is_zero() {
+        parts.push(grant.memory.to_string());
+    }
+    for held in &grant.devices {
+        let class = node.and_then(|entry| entry.node.devices.get(held.device.index()));
+        let model = class.map_or("device", |class| ledger.classes().get(*class).model.as_str());
+        parts.push(format!("{} of {model} {}", held.share, held.device.0));
+    }
+    RunView {
+        task: first.saturating_add(run.placement.run.task.0),
+        attempt: run.placement.run.attempt.0,
+        node: node.map_or(String::new(), |entry| entry.node.name.clone()),
+        grant: parts.join(", "),
+        since: run.since.0,
+    }
+}
+
+/// A node as it is listed.
+pub(super) fn node(ledger: &Ledger, entry: &NodeEntry) -> NodeView {
+    let id = entry.node.id;
+    let state = match (entry.up, ledger.is_drained(id)) {
+        (true, _) => "up",
+        (false, true) => "drained",
+        (false, false) => "lost",
+    };
+    let whole = entry.node.capacity(ledger.classes());
+    let device = |class: &ClassId, free: &DeviceFree, whole: &DeviceFree| {
+        let class = ledger.classes().get(*class);
+        let share = |share: Milli| MilliCores(share.0.into()).to_string();
+        DeviceView {
+            model: class.model.clone(),
+            kind: render::kind(class.kind).to_owned(),
+            share: (share(free.share), share(whole.share)),
+            memory: (free.memory.to_string(), whole.memory.to_string()),
+        }
+    };
+    let states = entry.free.devices.iter().zip(&whole.devices);
+    let devices = entry.node.devices.iter().zip(states);
+    NodeView {
+        name: entry.node.name.clone(),
+        state: state.to_owned(),
+        model: ledger.classes().get(entry.node.cpu).model.clone(),
+        cores: (entry.free.cores.to_string(), whole.cores.to_string()),
+        memory: (entry.free.memory.to_string(), whole.memory.to_string()),
+        devices: devices.map(|(class, (free, whole))| device(class, free, whole)).collect(),
+        runs: ledger.runs().filter(|run| run.placement.node == id).count(),
+    }
+}
+
+fn clip(text: &str) -> String {
+    let mut clipped: String = text.chars().take(COMMAND_MAX).collect();
+    if clipped.len() < text.len() {
+        clipped.push('…');
+    }
+    clipped.replace(['\n', '\r', '\t'], " ")
+}

@@ -1,0 +1,118 @@
+//! What a daemon says, as text.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fleet::Time;
+
+use super::{lines_of, plain_table, words};
+use crate::api::{JobView, NodeView, StatusView};
+
+/// How the daemon is.
+#[must_use]
+pub fn status(status: &StatusView) -> String {
+    let StatusView { version, pid, directory, policy, jobs, running, notes } = status;
+    let mut text =
+        format!("motley {version} runs in {directory} as process {pid}, under policy {policy}\n");
+    let jobs: Vec<_> = jobs.iter().map(|(state, count)| format!("{count} {state}")).collect();
+    let jobs = if jobs.is_empty() { "none".to_owned() } else { jobs.join(", ") };
+    text.push_str(&format!("jobs: {jobs}; tasks running: {running}\n"));
+    for note in notes {
+        text.push_str(&format!("note: {note}\n"));
+    }
+    text
+}
+
+/// A table of jobs.
+#[must_use]
+pub fn jobs(jobs: &[JobView]) -> String {
+    if jobs.is_empty() {
+        return "no jobs\n".to_owned();
+    }
+    let mut table = plain_table();
+    table.set_header(["job", "name", "tenant", "state", "tasks", "submitted", "reason"]);
+    for job in jobs {
+        table.add_row([
+            job.id.to_string(),
+            words::clip(&job.name),
+            words::clip(&job.tenant),
+            job.state.clone(),
+            tasks(job),
+            moment(job.submitted),
+            job.reason.clone().unwrap_or_default(),
+        ]);
+    }
+    lines_of(&table)
+}
+
+/// How the tasks of a job stand, in short: `3/10` of which so many have ended.
+fn tasks(job: &JobView) -> String {
+    let ended = job.done + job.failed + job.cancelled;
+    format!("{ended}/{}", job.tasks)
+}
+
+/// A job in full.
+#[must_use]
+pub fn job(job: &JobView) -> String {
+    let mut text = format!(
+        "{} (job {}) of {}: {}\n  runs {}\n  submitted {}",
+        words::clip(&job.name),
+        job.id,
+        words::clip(&job.tenant),
+        job.state,
+        job.command,
+        moment(job.submitted)
+    );
+    if let Some(ended) = job.ended {
+        text.push_str(&format!(", ended {}", moment(ended)));
+    }
+    let JobView { tasks, waiting, running, done, failed, cancelled, .. } = job;
+    text.push_str(&format!(
+        "\n  {}: {waiting} waiting, {running} running, {done} done, {failed} failed, {cancelled} \
+         cancelled\n",
+        words::count((*tasks).into(), "task")
+    ));
+    if let Some(reason) = &job.reason {
+        text.push_str(&format!("  {reason}\n"));
+    }
+    for run in &job.runs {
+        let since = moment(run.since);
+        let (task, attempt) = (run.task, run.attempt + 1);
+        text.push_str(&format!(
+            "  task {task}, attempt {attempt}: on {} with {}, since {since}\n",
+            run.node, run.grant
+        ));
+    }
+    for (task, failure) in &job.failures {
+        text.push_str(&format!("  task {task} failed: {failure}\n"));
+    }
+    text
+}
+
+/// A table of nodes.
+#[must_use]
+pub fn nodes(nodes: &[NodeView]) -> String {
+    let mut table = plain_table();
+    table.set_header(["node", "state", "cpu", "free cores", "free memory", "devices", "runs"]);
+    for node in nodes {
+        let device = |it: &crate::api::DeviceView| {
+            format!("{} {}: {} of {} free", it.kind, it.model, it.share.0, it.share.1)
+        };
+        let devices: Vec<_> = node.devices.iter().map(device).collect();
+        table.add_row([
+            words::clip(&node.name),
+            node.state.clone(),
+            words::clip(&node.model),
+            format!("{} of {}", node.cores.0, node.cores.1),
+            format!("{} of {}", node.memory.0, node.memory.1),
+            words::list(&devices, "; "),
+            node.runs.to_string(),
+        ]);
+    }
+    lines_of(&table)
+}
+
+fn moment(micros: u64) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = u64::try_from(now.as_micros()).unwrap_or(u64::MAX);
+    words::moment(Time(micros), Some(Time(now.max(micros))))
+}
