@@ -6,6 +6,7 @@
 //! however it ends, its tasks end: the system kills their main processes with
 //! it, and whoever finds it dead ends the rest ([`crate::clean_up`]).
 
+mod capture;
 mod connection;
 mod ends;
 mod identity;
@@ -15,7 +16,7 @@ mod serve;
 mod setup;
 mod tasks;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -28,6 +29,7 @@ use thiserror::Error;
 
 use crate::clock::Clock;
 use crate::launch::Launcher;
+use crate::output::{Archive, Stream};
 use crate::spool::Spool;
 use crate::wire::Rules;
 use connection::Connection;
@@ -102,6 +104,11 @@ struct Keeper {
     /// What ended and was not acknowledged.
     ends: Ends,
     spool: Spool,
+    archive: Archive,
+    /// Whose the pipes are among the events.
+    pipes: BTreeMap<u64, (RunId, Stream)>,
+    /// Tasks whose pipes are not among the events yet, in the order in which they will be.
+    unheard: VecDeque<(Instant, RunId)>,
     clock: Clock,
     log: Log,
     /// Whether it ends as soon as nothing runs.

@@ -15,6 +15,7 @@
 pub mod keeper;
 pub mod wire;
 pub mod spool;
+pub mod output;
 mod body;
 mod clean;
 mod clock;

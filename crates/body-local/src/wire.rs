@@ -69,11 +69,22 @@ pub struct Greeting {
 pub struct Rules {
     /// How long a task may take to end by itself when it is told to.
     pub grace_millis: u64,
+    /// The most that is kept of what a task prints on one of its two streams.
+    pub output_stream_bytes_max: u64,
+    /// The size at which a file with output is full.
+    pub output_file_bytes_max: u64,
+    /// The size of all files with output at which the oldest goes.
+    pub output_total_bytes_max: u64,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { grace_millis: 5_000 }
+        Self {
+            grace_millis: 5_000,
+            output_stream_bytes_max: 16 << 20,
+            output_file_bytes_max: 64 << 20,
+            output_total_bytes_max: 1 << 30,
+        }
     }
 }
 

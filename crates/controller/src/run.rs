@@ -82,18 +82,16 @@ pub enum AskError {
 }
 
 impl<B: Body> Controller<B> {
-    /// Goes on from what the journal says.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
-    pub fn open(
+    /// Goes on from what the journal said that there was.
+    #[must_use]
+    pub fn new(
         body: B,
-        mut journal: Journal,
+        (journal, restored): (Journal, Restored),
         policy: Policy,
         effort: Effort,
-    ) -> Result<(Self, Option<String>), JournalError> {
-        let Restored { ledger, asked, policy: stored } = journal.restore()?;
-        let controller = Self {
+    ) -> Self {
+        let Restored { ledger, asked, .. } = restored;
+        Self {
             body,
             journal,
             ledger,
@@ -104,8 +102,7 @@ impl<B: Body> Controller<B> {
             explanation: Explanation::default(),
             wake: Some(Time::ZERO),
             unwritten: None,
-        };
-        Ok((controller, stored))
+        }
     }
 
     /// What is known.
@@ -129,13 +126,6 @@ impl<B: Body> Controller<B> {
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
-    }
-
-    /// Plans by this policy from the next turn on, which is in force already as far as the journal
-    /// knows.
-    pub fn adopt(&mut self, policy: Policy) {
-        self.policy = policy;
-        self.wake = Some(Time::ZERO);
     }
 
     /// What a plan would be made from now.

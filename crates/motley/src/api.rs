@@ -83,12 +83,14 @@ pub enum Call {
         /// Its name.
         node: String,
     },
-    /// Where what a task prints is kept.
+    /// What a task printed, from where the last such call on this connection ended.
     Output {
         /// The number or name of its job.
         job: String,
-        /// Its number.
-        task: u32,
+        /// Its number; that of the first where there is none.
+        task: Option<u32>,
+        /// What it printed as errors, in place of its output.
+        errors: bool,
     },
     /// Plan by this policy from now on.
     Apply {
@@ -173,6 +175,17 @@ pub struct Submission {
     pub first: u32,
     /// Whether it is held from the start.
     pub held: bool,
+}
+
+/// A part of what a task printed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Printed {
+    /// The bytes, each as the letter with its number.
+    pub bytes: String,
+    /// How many bytes of it were not kept, once it is known that no more will come.
+    pub dropped: Option<u64>,
+    /// Whether the job has ended.
+    pub ended: bool,
 }
 
 /// What came of a call.

@@ -71,26 +71,26 @@ struct Daemon {
 /// the machine cannot be read.
 pub fn run(orders: &Orders) -> anyhow::Result<()> {
     let lock = orders.place.lock()?;
-    let found = machine::find(orders.inventory.as_deref())?;
-    let journal = Journal::open(&orders.place.journal())?;
+    let mut journal = Journal::open(&orders.place.journal())?;
+    let restored = journal.restore().context("go on from the journal")?;
+    let inventory = orders.place.inventory(orders.inventory.as_deref())?;
+    let found = machine::find(inventory.as_deref(), restored.ledger.classes())?;
     let notes = found.notes;
     let body = LocalBody::open(Settings {
         directory: orders.place.keeper(),
         keeper: orders.keeper.clone(),
         machine: found.machine,
         term: lock.term,
-        newest: fleet::Generation::default(),
+        newest: restored.ledger.generation(),
         rules: body_local::wire::Rules::default(),
     })
     .context("start the keeper of tasks")?;
     let waker = body.waker();
-    let first = policies::find(orders.policy.as_deref().unwrap_or("default"))?;
-    let opened = Controller::open(body, journal, first, Effort::DEFAULT);
-    let (mut controller, stored) = opened.context("go on from the journal")?;
-    if let (None, Some(text)) = (&orders.policy, stored) {
-        let policy = controller::policy_file::read("the journal's policy", &text)?;
-        controller.adopt(policy);
-    }
+    let policy = match (&orders.policy, &restored.policy) {
+        (None, Some(text)) => controller::policy_file::read("the policy in the journal", text)?,
+        (named, _) => policies::find(named.as_deref().unwrap_or("default"))?,
+    };
+    let mut controller = Controller::new(body, (journal, restored), policy, Effort::DEFAULT);
     controller.keep_ended(ENDED_MAX);
     let (sender, calls) = sync_channel(CALLS_MAX);
     let stop = Arc::new(AtomicBool::new(false));

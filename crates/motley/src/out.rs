@@ -18,6 +18,23 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("write the output")
 }
 
+/// Prints bytes as they are.
+///
+/// # Errors
+/// If standard output cannot be written to.
+pub fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush()).context("write the output")
+}
+
+/// Prints bytes to standard error as they are.
+///
+/// # Errors
+/// If standard error cannot be written to.
+pub fn print_error_bytes(bytes: &[u8]) -> anyhow::Result<()> {
+    io::stderr().lock().write_all(bytes).context("write the errors")
+}
+
 /// Prints a value as JSON, for people to read too.
 ///
 /// # Errors

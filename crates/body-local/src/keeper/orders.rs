@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use fleet::{Failure, Generation, Outcome, Refusal, RunId, RunState};
+use fleet::{Failure, Generation, Outcome, Output, Refusal, RunId, RunState};
 
 use super::Keeper;
+use super::capture::Pipes;
 use super::tasks::{Alarm, Cause, Task};
 use crate::launch::Surroundings;
 use crate::sys;
@@ -31,17 +32,26 @@ impl Keeper {
         }
         let connection = self.connection.as_mut().ok_or(Refusal::Engine)?;
         let prepared = connection.prepared(run.job).ok_or(Refusal::Engine)?;
-        let surroundings = Surroundings::default();
         let launched = prepared.and_then(|prepared| {
+            let mut pipes = None;
+            if prepared.program.output == Output::Kept {
+                pipes = Some(Pipes::new()?);
+            }
+            let surroundings = Surroundings { streams: pipes.as_ref().map(Pipes::ends) };
             let pid = self.launcher.start(prepared, &start, &surroundings)?;
-            Ok((pid, prepared.program.time_limit))
+            Ok((pid, pipes.map(Pipes::into_capture), prepared.program.time_limit))
         });
         self.memory.note_start(run, generation);
         let since = self.clock.now();
         match launched {
-            Ok((pid, limit)) => {
+            Ok((pid, capture, limit)) => {
                 self.mains.insert(pid, run);
-                self.tasks.insert(run, Task::new(start, pid, since));
+                let mut task = Task::new(start, pid, since);
+                task.capture = capture;
+                if task.capture.is_some() {
+                    self.listen_later(run);
+                }
+                self.tasks.insert(run, task);
                 if let Some(limit) = limit {
                     let at = Instant::now().checked_add(Duration::from_micros(limit.0));
                     self.set_alarm(run, at.map(|at| (at, Alarm::Limit)));

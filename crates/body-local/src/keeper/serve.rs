@@ -35,13 +35,15 @@ impl Keeper {
                 self.meet(event.data.u64(), event.flags);
             }
             self.ring_alarms();
+            self.listen_to_tasks();
             self.flush();
         }
         Ok(())
     }
 
-    fn until_next_alarm(&self) -> Option<Timespec> {
-        let (at, _) = self.alarms.first()?;
+    fn until_next_alarm(&mut self) -> Option<Timespec> {
+        let alarm = self.alarms.first().map(|(at, _)| *at);
+        let at = alarm.into_iter().chain(self.next_to_be_heard()).min()?;
         let left = at.saturating_duration_since(Instant::now());
         // Longer than a day is as good as a day.
         let seconds = i64::try_from(left.as_secs()).unwrap_or(i64::MAX).min(86_400);
@@ -56,7 +58,7 @@ impl Keeper {
             _ if flags == epoll::EventFlags::OUT => {}
             _ if self.connection.as_ref().is_some_and(|one| one.key == key) => self.hear(),
             _ if self.newcomer.as_ref().is_some_and(|one| one.key == key) => self.hear_newcomer(),
-            _ => {}
+            _ => self.hear_task(key),
         }
     }
 

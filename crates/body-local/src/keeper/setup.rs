@@ -1,6 +1,6 @@
 //! How a keeper begins.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -17,6 +17,7 @@ use super::serve::{LISTENER, SIGNALS};
 use super::{Keeper, KeeperError, KeeperSettings, Log, refused};
 use crate::clock::Clock;
 use crate::launch::Launcher;
+use crate::output::Archive;
 use crate::spool::{self, Spool};
 use crate::wire::Rules;
 use crate::{clean, paths, sys};
@@ -65,6 +66,9 @@ pub(super) fn keeper(settings: &KeeperSettings) -> Result<Keeper, KeeperError> {
         memory: Memory::default(),
         ends: ends.into_iter().collect(),
         spool,
+        archive: Archive::open(directory).map_err(refused("see the output that is kept"))?,
+        pipes: BTreeMap::new(),
+        unheard: VecDeque::new(),
         clock: Clock::default(),
         log: Log { file: log, left: LOG_LINES_MAX },
         is_leaving: false,

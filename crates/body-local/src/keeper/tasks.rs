@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use fleet::{Failure, RunId, RunState, Time};
 
 use super::Keeper;
+use super::capture::Capture;
 use crate::family::{self, Kin};
 use crate::launch::mark_of;
 use crate::sys::{self, Exit, Reaped};
@@ -31,6 +32,8 @@ pub(super) struct Task {
     pub(super) cause: Option<Cause>,
     /// How its main process ended, and when.
     pub(super) exit: Option<(Time, Reaped, Instant)>,
+    /// What catches what it prints, where that is kept.
+    pub(super) capture: Option<Capture>,
     alarm: Option<(Instant, Alarm)>,
 }
 
@@ -58,7 +61,7 @@ pub(super) enum Alarm {
 
 impl Task {
     pub(super) fn new(start: Start, pid: i32, since: Time) -> Self {
-        Self { start, pid, since, cause: None, exit: None, alarm: None }
+        Self { start, pid, since, cause: None, exit: None, capture: None, alarm: None }
     }
 
     fn state(&self, at: Time, exit: Exit) -> RunState {
@@ -148,7 +151,10 @@ impl Keeper {
             self.log.say(&format!("{run} has ended, and processes of it hang: {pids:?}"));
         }
         self.set_alarm(run, None);
-        let Some(task) = self.tasks.remove(&run) else { return };
+        let Some(mut task) = self.tasks.remove(&run) else { return };
+        if let Some(capture) = task.capture.take() {
+            self.end_capture(run, capture);
+        }
         let usage =
             Usage { cpu_micros: reaped.cpu_micros, memory_max_bytes: reaped.memory_max_bytes };
         self.note_end(&task.start, task.state(at, reaped.exit), usage);

@@ -10,4 +10,5 @@ mod place;
 mod ends;
 mod keeping;
 mod killing;
+mod printing;
 mod reconnecting;

@@ -42,7 +42,7 @@ pub(crate) fn place_with(change: impl FnOnce(&mut Settings)) -> Place {
         machine: machine(),
         term: 1,
         newest: Generation(0),
-        rules: Rules { grace_millis: 200 },
+        rules: Rules { grace_millis: 200, ..Rules::default() },
     };
     change(&mut settings);
     let body = LocalBody::open(settings.clone()).unwrap();

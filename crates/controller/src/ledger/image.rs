@@ -56,6 +56,7 @@ pub(super) struct JobImage {
     pub(super) held: bool,
     pub(super) unmet: Vec<JobId>,
     pub(super) failures: Vec<(TaskIndex, u32)>,
+    pub(super) attempts: Vec<(TaskIndex, Attempt)>,
     pub(super) failed_tasks: Vec<(TaskIndex, Failure)>,
     pub(super) ended: Option<Time>,
     /// What of it waits.

@@ -28,6 +28,8 @@ pub(super) struct Record {
     unmet: BTreeSet<JobId>,
     /// Tasks that failed and run again, with how often they did.
     failures: BTreeMap<TaskIndex, u32>,
+    /// The latest attempt at tasks that did not end with their first.
+    attempts: BTreeMap<TaskIndex, Attempt>,
     /// The first tasks that failed for good.
     failed_tasks: Vec<(TaskIndex, Failure)>,
     /// When its last task ended.
@@ -76,6 +78,7 @@ impl Record {
             held: false,
             unmet: BTreeSet::new(),
             failures: BTreeMap::new(),
+            attempts: BTreeMap::new(),
             failed_tasks: Vec::new(),
             ended: None,
         }
@@ -91,6 +94,7 @@ impl Record {
             held: self.held,
             unmet: self.unmet.iter().copied().collect(),
             failures: self.failures.iter().map(|(task, times)| (*task, *times)).collect(),
+            attempts: self.attempts.iter().map(|(task, latest)| (*task, *latest)).collect(),
             failed_tasks: self.failed_tasks.clone(),
             ended: self.ended,
             waiting: waiting.map(|waiting| (waiting.fresh.clone(), again(waiting))),
@@ -106,6 +110,7 @@ impl Record {
             held: stored.held,
             unmet: stored.unmet.into_iter().collect(),
             failures: stored.failures.into_iter().collect(),
+            attempts: stored.attempts.into_iter().collect(),
             failed_tasks: stored.failed_tasks,
             ended: stored.ended,
         }
@@ -153,6 +158,14 @@ impl Ledger {
             failed_tasks: &record.failed_tasks,
             ended: record.ended,
         })
+    }
+
+    /// The latest attempt at a task of a job, that which waits, runs or has ended; `None` for a job
+    /// that is not known.
+    #[must_use]
+    pub fn latest_attempt(&self, job: JobId, task: TaskIndex) -> Option<Attempt> {
+        let record = self.jobs.get(&job)?;
+        Some(record.attempts.get(&task).copied().unwrap_or_default())
     }
 
     /// The runs of a job that hold something, ascending.
@@ -254,13 +267,15 @@ impl Ledger {
 
     /// Lets the task of a run that came to nothing wait for its next attempt.
     pub(super) fn wait_again(&mut self, id: RunId) {
-        let record = &self.jobs[&id.job];
+        let next = Attempt(id.attempt.0 + 1);
+        let record = self.jobs.get_mut(&id.job).expect("a job that is known");
+        let latest = record.attempts.entry(id.task).or_insert(next);
+        *latest = next.max(*latest);
         let (job, is_parked) = (Arc::clone(&record.job), record.held);
         let new = || {
             let nothing = job.tasks..job.tasks;
             Arc::new(Waiting { job, fresh: nothing, again: BTreeMap::new() })
         };
-        let next = Attempt(id.attempt.0 + 1);
         let place = if is_parked { &mut self.parked } else { self.backlog_mut() };
         let waiting = place.entry(id.job).or_insert_with(new);
         Arc::make_mut(waiting).again.insert(id.task, next);

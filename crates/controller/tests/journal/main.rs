@@ -98,9 +98,9 @@ impl Place {
     }
 
     fn open(&self, body: Obedient) -> Controller<Obedient> {
-        let journal = Journal::open(&self.file()).unwrap();
-        let (controller, _) = Controller::open(body, journal, policy(), Effort::DEFAULT).unwrap();
-        controller
+        let mut journal = Journal::open(&self.file()).unwrap();
+        let restored = journal.restore().unwrap();
+        Controller::new(body, (journal, restored), policy(), Effort::DEFAULT)
     }
 }
 

@@ -1,25 +1,46 @@
 //! What tasks printed.
 
-use anyhow::bail;
-use fleet::RunId;
+use std::io::{self, Write as _};
 
+use anyhow::Context as _;
+
+use crate::api::{Call, Printed};
 use crate::args::live::Logs;
+use crate::client::Client;
 use crate::daemon::Place;
+use crate::out;
 
 pub(super) fn run(args: &Logs) -> anyhow::Result<()> {
-    let _ = args;
-    bail!("not yet")
+    let mut client = Client::connect(&Place::choose(args.at.directory.as_deref())?)?;
+    let mut follower = Follower { job: args.job.clone(), task: args.task, errors: args.errors };
+    let mut last;
+    loop {
+        let bytes;
+        (bytes, last) = follower.more(&mut client)?;
+        if bytes.is_empty() {
+            break;
+        }
+        out::print_bytes(&bytes)?;
+    }
+    if let Some(dropped @ 1..) = last.dropped {
+        let _ = writeln!(io::stderr(), "motley: {dropped} bytes more were printed, and not kept");
+    }
+    Ok(())
 }
 
-/// What of the output of a run was shown.
-pub(super) struct Shown;
+/// Follows what a task prints on one stream.
+pub(super) struct Follower {
+    pub(super) job: String,
+    pub(super) task: Option<u32>,
+    pub(super) errors: bool,
+}
 
-impl Shown {
-    pub(super) fn new(_: &Place, _: RunId) -> Self {
-        Self
-    }
-
-    pub(super) fn show_more(&mut self) -> anyhow::Result<()> {
-        Ok(())
+impl Follower {
+    /// What has come since the last time on this connection.
+    pub(super) fn more(&mut self, client: &mut Client) -> anyhow::Result<(Vec<u8>, Printed)> {
+        let (job, task, errors) = (self.job.clone(), self.task, self.errors);
+        let printed: Printed = client.ask(&Call::Output { job, task, errors })?;
+        let bytes: Result<Vec<u8>, _> = printed.bytes.chars().map(u8::try_from).collect();
+        Ok((bytes.context("understand what was printed")?, printed))
     }
 }

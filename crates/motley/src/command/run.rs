@@ -1,13 +1,12 @@
 //! Running a job and waiting for it: its output here, its status ours.
 
-use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use fleet::{Output, RunId};
+use fleet::Output;
 
 use super::submit::{Numbers, describe};
 use super::{finish, logs, up};
@@ -35,8 +34,7 @@ fn run(args: &Run) -> anyhow::Result<ExitCode> {
         up::start(&Up { at, detach: true, inventory: None, policy: None }, &place)?;
     }
     let mut client = Client::connect(&place)?;
-    let shows = submission.output == Output::Kept;
-    let first = submission.first;
+    let shows = submission.output == Output::Kept && submission.job["tasks"] == 1;
     let numbers: Numbers = client.ask(&Call::Submit { jobs: vec![submission] })?;
     let number = *numbers.jobs.first().context("hear the number of the job")?;
     ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst))
@@ -45,28 +43,49 @@ fn run(args: &Run) -> anyhow::Result<ExitCode> {
     let waits = job.clone();
     let mut waiting = Client::connect(&place)?;
     let waiter = thread::spawn(move || waiting.ask::<JobView>(&Call::Wait { job: waits }));
-    let mut shown =
-        logs::Shown::new(&place, RunId { job: fleet::JobId(number), ..RunId::default() });
+    let mut shown = Shown { job: job.clone() };
     while !waiter.is_finished() {
         if INTERRUPTED.swap(false, Ordering::SeqCst) {
             let jobs = Chosen::These(vec![job.clone()]);
             client.ask::<serde_json::Value>(&Call::Cancel { jobs })?;
         }
         if shows {
-            shown.show_more()?;
+            shown.show_more(&mut client)?;
         }
         thread::park_timeout(PAUSE);
     }
     let Ok(ended) = waiter.join() else { anyhow::bail!("wait for job {number}") };
     let view = ended?;
     if shows {
-        shown.show_more()?;
+        shown.show_more(&mut client)?;
     }
-    let _ = first;
-    std::io::stdout().flush().ok();
     if view.tasks > 1 && view.state != "done" {
         let tally = format!("{} of {} tasks did their work", view.done, view.tasks);
         out::print_error(&anyhow::anyhow!("finish job {number}: {tally}"));
     }
     Ok(ExitCode::from(view.status))
+}
+
+/// What of the output of a job was shown.
+struct Shown {
+    job: String,
+}
+
+impl Shown {
+    /// Shows everything that has come since.
+    fn show_more(&mut self, client: &mut Client) -> anyhow::Result<()> {
+        for errors in [false, true] {
+            let mut follower = logs::Follower { job: self.job.clone(), task: None, errors };
+            loop {
+                // Acknowledged, and perhaps not yet taken in by a turn.
+                let Ok((bytes, _)) = follower.more(client) else { break };
+                if bytes.is_empty() {
+                    break;
+                }
+                let show = if errors { out::print_error_bytes } else { out::print_bytes };
+                show(&bytes)?;
+            }
+        }
+        Ok(())
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 
 use anyhow::{Context as _, bail, ensure};
 use controller::Request;
-use fleet::{Decision, Job, JobId, NodeId, RunId, Snapshot, TaskIndex, User};
+use fleet::{Decision, Job, JobId, NodeId, Output, RunId, Snapshot, TaskIndex, User};
 use planner::Effort;
 use planner::inquiry::{Inquiry, answer};
 use serde::Serialize;
@@ -88,7 +88,7 @@ impl Daemon {
             }
             Call::Drain { node } => self.change_node(&node, user, Request::Drain),
             Call::Resume { node } => self.change_node(&node, user, Request::Resume),
-            Call::Output { job, task } => self.output(&job, task, user),
+            Call::Output { job, task, .. } => self.output(&job, task, user),
             Call::Apply { text } => self.apply(text, user),
             Call::Down { how } => self.down(how, user),
         }
@@ -241,25 +241,29 @@ impl Daemon {
         Ok(json!({ "node": named }))
     }
 
-    fn output(&self, named: &str, task: u32, user: User) -> anyhow::Result<Value> {
-        let id = self.own(named, user)?;
-        let standing = self.controller.ledger().standing(id).context("the job is not known")?;
-        let first = standing.job.program.as_ref().map_or(0, |program| program.first);
+    /// Which run's output is meant, and whether its job has ended.
+    fn output(&self, named: &str, task: Option<u32>, user: User) -> anyhow::Result<Value> {
+        let (id, ledger) = (self.own(named, user)?, self.controller.ledger());
+        let standing = ledger.standing(id).context("the job is not known")?;
+        let program = standing.job.program.as_deref().context("the job runs no program")?;
+        match &program.output {
+            Output::Kept => {}
+            Output::Discarded => bail!("the output of job {} is not kept", id.0),
+            Output::Files(file, _) => bail!(
+                "the output of job {} goes into files like {file} in {}",
+                id.0,
+                program.directory
+            ),
+        }
+        let (first, task) = (program.first, task.unwrap_or(program.first));
         let index = task.checked_sub(first).filter(|index| *index < standing.job.tasks);
         let Some(index) = index.map(TaskIndex) else {
             let last = u64::from(first) + u64::from(standing.job.tasks) - 1;
             bail!("job {} has the tasks {first} to {last}, and no task {task}", id.0);
         };
-        let runs = self.controller.ledger().runs_of(id);
-        let latest = runs.filter(|run| run.placement.run.task == index).last();
-        let program = standing.job.program.as_deref();
-        Ok(json!({
-            "task": RunId { job: id, task: index, ..RunId::default() },
-            "run": latest.map(|run| run.placement.run),
-            "output": program.map(|program| &program.output),
-            "directory": program.map(|program| &program.directory),
-            "ended": standing.ended.is_some(),
-        }))
+        let attempt = ledger.latest_attempt(id, index).unwrap_or_default();
+        let run = RunId { job: id, task: index, attempt };
+        done((run, standing.ended.is_some()))
     }
 
     fn apply(&mut self, text: String, user: User) -> anyhow::Result<Value> {

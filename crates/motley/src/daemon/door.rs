@@ -1,9 +1,12 @@
 //! The door: clients come in over a Unix socket, each with a thread of its own.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, SyncSender, channel};
@@ -11,14 +14,20 @@ use std::thread;
 
 use anyhow::Context as _;
 use body_local::Waker;
-use fleet::User;
+use body_local::output::{self, Reader, Stream};
+use fleet::{RunId, User};
 use rustix::net::sockopt::socket_peercred;
+use serde_json::json;
 
 use super::Place;
-use crate::api::{Answer, CALL_MAX, Call};
+use crate::api::{Answer, CALL_MAX, Call, Printed};
 
 /// So many clients are served at a time; more are turned away.
 const CLIENTS_MAX: usize = 512;
+
+/// The most bytes of output in one answer, and the most outputs that one client follows.
+const PART_MAX: u64 = 256 << 10;
+const READERS_MAX: usize = 64;
 
 /// How much of its stack a thread of a client may use.
 const STACK: usize = 256 << 10;
@@ -31,7 +40,7 @@ pub(super) struct Asked {
 }
 
 /// Removes the socket when the daemon ends.
-pub(super) struct Door(std::path::PathBuf);
+pub(super) struct Door(PathBuf);
 
 impl Drop for Door {
     fn drop(&mut self) {
@@ -49,10 +58,16 @@ pub(super) fn open(place: &Place, calls: SyncSender<Asked>, waker: Waker) -> any
     let mode = if rustix::process::geteuid().is_root() { 0o666 } else { 0o600 };
     fs::set_permissions(&path, fs::Permissions::from_mode(mode))
         .with_context(|| format!("set the rights of {}", path.display()))?;
+    let kept = place.keeper();
     let visitors = Arc::new(AtomicUsize::new(0));
     let accept = move || {
         for stream in listener.incoming().flatten() {
-            let visit = Visit { calls: calls.clone(), waker: waker.clone() };
+            let mut visit = Visit {
+                calls: calls.clone(),
+                waker: waker.clone(),
+                kept: kept.clone(),
+                readers: BTreeMap::new(),
+            };
             let present = Arc::clone(&visitors);
             if present.fetch_add(1, Ordering::SeqCst) >= CLIENTS_MAX {
                 present.fetch_sub(1, Ordering::SeqCst);
@@ -77,11 +92,14 @@ pub(super) fn open(place: &Place, calls: SyncSender<Asked>, waker: Waker) -> any
 struct Visit {
     calls: SyncSender<Asked>,
     waker: Waker,
+    /// Where the keeper keeps what tasks print.
+    kept: PathBuf,
+    readers: BTreeMap<(RunId, Stream), Reader>,
 }
 
 impl Visit {
     /// Answers calls until the client goes.
-    fn serve(&self, stream: &UnixStream) {
+    fn serve(&mut self, stream: &UnixStream) {
         let Ok(peer) = socket_peercred(stream) else { return };
         let user = User { uid: peer.uid.as_raw(), gid: peer.gid.as_raw() };
         let own = rustix::process::geteuid();
@@ -105,12 +123,38 @@ impl Visit {
                 Ok(_) => {}
             }
             let answer = match serde_json::from_slice(&line) {
+                Ok(call @ Call::Output { errors, .. }) => self.print(call, errors, user),
                 Ok(call) => self.pass_on(call, user),
                 Err(error) => Answer::Refused(format!("understand the call: {error}")),
             };
             if write(stream, &answer).is_err() {
                 return;
             }
+        }
+    }
+
+    /// What a task printed since the client asked last.
+    fn print(&mut self, call: Call, errors: bool, user: User) -> Answer {
+        let (run, ended) = match self.pass_on(call, user) {
+            Answer::Done(value) => match serde_json::from_value::<(RunId, bool)>(value) {
+                Ok(meant) => meant,
+                Err(error) => return Answer::Refused(error.to_string()),
+            },
+            refused @ Answer::Refused(_) => return refused,
+        };
+        let stream = if errors { Stream::Errors } else { Stream::Output };
+        if self.readers.len() >= READERS_MAX {
+            self.readers.clear();
+        }
+        let printed = match self.readers.entry((run, stream)) {
+            Entry::Occupied(known) => more(known.into_mut()),
+            Entry::Vacant(new) => {
+                output::read(&self.kept, run, stream).and_then(|reader| more(new.insert(reader)))
+            }
+        };
+        match printed {
+            Ok((bytes, dropped)) => Answer::Done(json!(Printed { bytes, dropped, ended })),
+            Err(error) => Answer::Refused(format!("read what it printed: {error}")),
         }
     }
 
@@ -123,6 +167,13 @@ impl Visit {
         self.waker.wake();
         answer.recv().unwrap_or_else(|_| gone())
     }
+}
+
+/// The next part of what a run printed.
+fn more(reader: &mut Reader) -> std::io::Result<(String, Option<u64>)> {
+    let mut bytes = Vec::new();
+    reader.by_ref().take(PART_MAX).read_to_end(&mut bytes)?;
+    Ok((bytes.into_iter().map(char::from).collect(), reader.dropped()))
 }
 
 fn write(mut stream: &UnixStream, answer: &Answer) -> std::io::Result<()> {

@@ -8,7 +8,9 @@ use std::time::Duration;
 use anyhow::{Context as _, bail, ensure};
 use body_local::{Core, Machine, Visibility};
 use fleet::device::{Power, ShareRule};
-use fleet::{Bytes, ClassId, DeviceClass, DeviceIndex, DeviceKind, DomainIndex, MilliCores, Node};
+use fleet::{
+    Bytes, ClassId, Classes, DeviceClass, DeviceIndex, DeviceKind, DomainIndex, MilliCores, Node,
+};
 use probe::devices::{self, Vendor, nvidia_smi};
 use probe::{Root, Survey, Topology};
 use serde::Deserialize;
@@ -61,8 +63,8 @@ fn one() -> u32 {
     1
 }
 
-/// Looks at the machine that this program runs on.
-pub(super) fn find(inventory: Option<&Path>) -> anyhow::Result<Found> {
+/// Looks at the machine that this program runs on. Device classes that are known keep their place.
+pub(super) fn find(inventory: Option<&Path>, known: &Classes) -> anyhow::Result<Found> {
     let root = Root::live();
     let mut topology = Topology::read(&root).context("look at this machine")?;
     let cards = match nvidia_smi::find() {
@@ -79,6 +81,7 @@ pub(super) fn find(inventory: Option<&Path>) -> anyhow::Result<Found> {
         let listed = read(path)?;
         add(&mut machine, &listed).with_context(|| format!("take {}", path.display()))?;
     }
+    go_on_from(&mut machine, known)?;
     notes.truncate(16);
     Ok(Found { machine, notes })
 }
@@ -130,6 +133,25 @@ fn machine(topology: &Topology, survey: Survey) -> anyhow::Result<Machine> {
     };
     let devices = devices.iter().enumerate().map(visibility).collect();
     Ok(Machine { node: Arc::new(node), classes: Arc::new(classes), cores, memory_nodes, devices })
+}
+
+/// Numbers the classes of a machine as they were numbered before, and new ones after those.
+fn go_on_from(machine: &mut Machine, known: &Classes) -> anyhow::Result<()> {
+    let mut classes = known.clone();
+    let mut numbers = Vec::new();
+    for class in &machine.classes.0 {
+        let place = classes.0.iter().position(|other| other == class);
+        let place = place.unwrap_or_else(|| {
+            classes.0.push(class.clone());
+            classes.0.len() - 1
+        });
+        numbers.push(ClassId(u16::try_from(place).context("too many models, now and before")?));
+    }
+    let mut node = Node::clone(&machine.node);
+    node.cpu = numbers[node.cpu.index()];
+    node.devices.iter_mut().for_each(|class| *class = numbers[class.index()]);
+    (machine.node, machine.classes) = (Arc::new(node), Arc::new(classes));
+    Ok(())
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<Listed>> {

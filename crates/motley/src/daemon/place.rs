@@ -91,6 +91,16 @@ impl Place {
         self.directory.join("keeper")
     }
 
+    /// The inventory that is in force: this file, of which a copy is kept, else the copy.
+    pub(super) fn inventory(&self, given: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
+        let kept = self.directory.join("inventory.toml");
+        if let Some(given) = given {
+            let text = fs::read(given).with_context(|| format!("read {}", given.display()))?;
+            fs::write(&kept, text).with_context(|| format!("write {}", kept.display()))?;
+        }
+        Ok(kept.exists().then_some(kept))
+    }
+
     /// The log's file.
     #[must_use]
     pub fn log_file(&self) -> PathBuf {
@@ -133,6 +143,9 @@ impl Place {
                 path.display()
             );
         }
+        // The environment of programs is in it, so that it is nobody else's to read.
+        let journal = OpenOptions::new().create(true).append(true).mode(0o600).open(self.journal());
+        journal.with_context(|| format!("open {}", self.journal().display()))?;
         let term = term.and_then(|term| term.parse::<u64>().ok()).unwrap_or(0) + 1;
         file.set_len(0)?;
         write!(file, "{} {term}\n", std::process::id())

@@ -1,0 +1,124 @@
+//! What fails: tasks, the daemon, the keeper, both; nothing is lost and nothing runs twice.
+
+use crate::place::{Place, wait_until};
+
+#[test]
+fn a_task_that_fails_runs_again_as_often_as_it_may() {
+    let place = Place::up();
+    let file = place.file("tries");
+    let script = format!("echo x >> {file}; test $(wc -l < {file}) -ge 3");
+    let job = place.submit(&["--retries", "5", "--", "sh", "-c", &script]);
+    assert_eq!(place.wait(&job), 0);
+    assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), 3);
+    let never = place.submit(&["--retries", "1", "--", "sh", "-c", "exit 7"]);
+    assert_eq!(place.wait(&never), 7);
+}
+
+#[test]
+fn a_task_is_stopped_when_its_time_is_up() {
+    let place = Place::up();
+    let job = place.submit(&["--time", "0.2s", "--", "sleep", "300"]);
+    assert_eq!(place.wait(&job), 124);
+    let view = place.json(&["job", "show", &job, "--json"]);
+    assert_eq!(view["failures"][0][1], "time limit");
+}
+
+#[test]
+fn a_daemon_that_was_killed_finds_its_tasks_again_and_none_runs_twice() {
+    let place = Place::up();
+    let file = place.file("runs");
+    let script = format!("echo $MOTLEY_TASK_INDEX >> {file}; sleep 0.1");
+    let job = place.submit(&["--array", "0-39", "--cpus", "0.1", "--", "sh", "-c", &script]);
+    for _ in 0..3 {
+        wait_until("some have run", || {
+            std::fs::read_to_string(&file).is_ok_and(|text| !text.is_empty())
+        });
+        place.kill_daemon();
+        place.start();
+    }
+    assert_eq!(place.wait(&job), 0);
+    let mut runs: Vec<u32> =
+        std::fs::read_to_string(&file).unwrap().lines().map(|line| line.parse().unwrap()).collect();
+    runs.sort_unstable();
+    assert_eq!(runs, (0..40).collect::<Vec<_>>());
+    let (status, verdict, _) = place.run(&["journal", "verify"]);
+    assert!(status == 0 && verdict.contains("all sound"), "{verdict}");
+}
+
+#[test]
+fn a_task_that_ended_while_nobody_looked_is_not_run_again() {
+    let place = Place::up();
+    let file = place.file("runs");
+    let script = format!("echo x >> {file}; sleep 0.3");
+    let job = place.submit(&["--", "sh", "-c", &script]);
+    wait_until("it runs", || std::fs::read_to_string(&file).is_ok());
+    place.kill_daemon();
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    place.start();
+    assert_eq!(place.wait(&job), 0);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "x\n");
+}
+
+#[test]
+fn tasks_end_with_their_keeper_and_run_again_unless_that_is_forbidden() {
+    let place = Place::up();
+    let (mark, other) = (place.mark(), place.mark());
+    let script = |mark: &str| format!("exec -a {mark} sleep 300");
+    let again = place.submit(&["--cpus", "0.1", "--", "bash", "-c", &script(&mark)]);
+    let once =
+        place.submit(&["--cpus", "0.1", "--no-requeue", "--", "bash", "-c", &script(&other)]);
+    wait_until("both run", || place.processes(&mark) + place.processes(&other) == 2);
+    place.kill_keeper();
+    assert_eq!(place.wait(&once), 1);
+    assert_eq!(place.processes(&other), 0);
+    wait_until("one runs again", || place.processes(&mark) == 1);
+    let view = place.json(&["job", "show", &again, "--json"]);
+    assert_eq!(view["runs"][0]["attempt"], 1);
+}
+
+#[test]
+fn daemon_and_keeper_killed_together_lose_no_job() {
+    let place = Place::up();
+    let (file, mark) = (place.file("done"), place.mark());
+    let ended = place.submit(&["--", "sh", "-c", &format!("echo x >> {file}")]);
+    assert_eq!(place.wait(&ended), 0);
+    let script = format!("exec -a {mark} sleep 300");
+    let running = place.submit(&["--", "bash", "-c", &script]);
+    let waiting = place.submit(&["--hold", "--", "true"]);
+    wait_until("it runs", || place.processes(&mark) == 1);
+    place.kill_daemon();
+    place.kill_keeper();
+    place.start();
+    wait_until("it runs again", || place.processes(&mark) == 1);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "x\n");
+    assert_eq!(place.json(&["job", "show", &waiting, "--json"])["state"], "held");
+    assert_eq!(place.json(&["job", "show", &running, "--json"])["state"], "running");
+}
+
+#[test]
+fn one_directory_has_one_daemon() {
+    let place = Place::up();
+    let (status, _, errors) = place.run(&["up"]);
+    assert!(status == 1 && errors.contains("uses"), "{errors}");
+    assert_eq!(place.run(&["status"]).0, 0);
+}
+
+#[test]
+fn the_daemon_ends_as_it_is_told_to() {
+    let place = Place::up();
+    let mark = place.mark();
+    let script = format!("exec -a {mark} sleep 300");
+    let job = place.submit(&["--", "bash", "-c", &script]);
+    wait_until("it runs", || place.processes(&mark) == 1);
+    assert_eq!(place.run(&["down", "--leave"]).0, 0);
+    assert_eq!(place.processes(&mark), 1, "what runs goes on");
+    place.start();
+    assert_eq!(place.json(&["job", "show", &job, "--json"])["runs"][0]["attempt"], 0);
+    assert_eq!(place.run(&["down", "--now"]).0, 0);
+    assert_eq!((place.processes(&mark), place.keepers().len()), (0, 0));
+    place.start();
+    wait_until("it runs again", || place.processes(&mark) == 1);
+    assert_eq!(place.run(&["job", "cancel", "--all"]).0, 0);
+    assert_eq!(place.run(&["down"]).0, 0);
+    assert_eq!(place.keepers().len(), 0);
+}
