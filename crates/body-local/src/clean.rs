@@ -9,6 +9,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::cgroup;
 use crate::family::{self, Kin};
 use crate::keeper::{Identity, boot};
 
@@ -30,7 +31,7 @@ pub fn clean_up(directory: &Path) -> io::Result<()> {
     let began = Instant::now();
     loop {
         let left = left_by(&identity)?;
-        if left.is_empty() {
+        if cgroup::remove_all(&identity.groups)? && left.is_empty() {
             return Ok(());
         }
         if began.elapsed() > GONE_WITHIN {

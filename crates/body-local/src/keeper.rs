@@ -27,6 +27,7 @@ use std::time::Instant;
 use fleet::RunId;
 use thiserror::Error;
 
+use crate::cgroup::Groups;
 use crate::clock::Clock;
 use crate::launch::Launcher;
 use crate::output::{Archive, Stream};
@@ -105,6 +106,7 @@ struct Keeper {
     ends: Ends,
     spool: Spool,
     archive: Archive,
+    groups: Groups,
     /// Whose the pipes are among the events.
     pipes: BTreeMap<u64, (RunId, Stream)>,
     /// Tasks whose pipes are not among the events yet, in the order in which they will be.

@@ -42,6 +42,12 @@ pub(crate) struct Prepared {
 pub(crate) struct Surroundings {
     /// Where its two streams go, where the keeper keeps them.
     pub(crate) streams: Option<[i32; 2]>,
+    /// The folder of the control group that it is born into.
+    pub(crate) birth: Option<i32>,
+    /// Files of control groups into which it writes itself.
+    pub(crate) joins: Vec<i32>,
+    /// How much memory each of its processes may have, where no group limits it.
+    pub(crate) memory_bytes: Option<u64>,
 }
 
 impl Launcher {
@@ -78,9 +84,13 @@ impl Launcher {
             cpus: some_mask(&start.cpus),
             memory_nodes: some_mask(&start.memory_nodes),
             user,
-            limits: Vec::new(),
-            joins: Vec::new(),
-            group: None,
+            limits: surroundings
+                .memory_bytes
+                .map(|most| (sys::LIMIT_DATA, most))
+                .into_iter()
+                .collect(),
+            joins: surroundings.joins.clone(),
+            group: surroundings.birth,
         };
         sys::launch(&launch, &mut self.stack)
     }

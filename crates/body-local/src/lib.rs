@@ -17,6 +17,7 @@ pub mod wire;
 pub mod spool;
 pub mod output;
 mod body;
+mod cgroup;
 mod clean;
 mod clock;
 mod family;

@@ -219,6 +219,9 @@ fn clone(child: &mut Child<'_>, stack: &mut Stack) -> io::Result<i32> {
     if pid > 0 { Ok(pid) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Whether [`Launch::group`] is obeyed here.
+pub(crate) const BIRTH_INTO_GROUP: bool = cfg!(target_arch = "x86_64");
+
 extern "C" fn run_child(argument: *mut c_void) -> c_int {
     // SAFETY: the parent passed a `Child` that lives until we are gone, and touches nothing of it
     // meanwhile.
@@ -411,6 +414,9 @@ pub(crate) fn next_signal(signals: &OwnedFd) -> Option<c_int> {
     c_int::try_from(u32::from_ne_bytes(*number)).ok()
 }
 
+/// Memory that a process writes to. Programs reserve much more than that, which would count too as
+/// the size of its address space.
+pub(crate) const LIMIT_DATA: c_int = libc::RLIMIT_DATA as c_int;
 pub(crate) const SIGTERM: c_int = libc::SIGTERM;
 pub(crate) const SIGKILL: c_int = libc::SIGKILL;
 pub(crate) const SIGCONT: c_int = libc::SIGCONT;

@@ -69,6 +69,10 @@ pub struct Greeting {
 pub struct Rules {
     /// How long a task may take to end by itself when it is told to.
     pub grace_millis: u64,
+    /// Which tasks get control groups of their own.
+    pub contain: Contain,
+    /// The most processes and threads of one task; as many as it likes where nothing is said.
+    pub processes_max: Option<u64>,
     /// The most that is kept of what a task prints on one of its two streams.
     pub output_stream_bytes_max: u64,
     /// The size at which a file with output is full.
@@ -81,11 +85,26 @@ impl Default for Rules {
     fn default() -> Self {
         Self {
             grace_millis: 5_000,
+            contain: Contain::default(),
+            processes_max: None,
             output_stream_bytes_max: 16 << 20,
             output_file_bytes_max: 64 << 20,
             output_total_bytes_max: 1 << 30,
         }
     }
+}
+
+/// Which tasks get control groups of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Contain {
+    /// None, so that no limits hold but those of single processes.
+    Never,
+    /// Those of which something is limited.
+    Asked,
+    /// All.
+    #[default]
+    Always,
 }
 
 /// A run that is to start.
@@ -104,6 +123,10 @@ pub struct Start {
     /// The memory nodes that it may take memory of, as the system numbers them; all where there are
     /// none.
     pub memory_nodes: Vec<u32>,
+    /// The most memory that it may have.
+    pub memory_bytes: Option<u64>,
+    /// The most cpu time that it may have, in thousandths of a cpu.
+    pub cpu_milli: Option<u64>,
     /// What is added to the environment of its program, as `NAME=value`.
     pub environment: Vec<String>,
 }

@@ -56,6 +56,8 @@ impl LocalBody {
             grant: grant.clone(),
             cpus: machine.cpus_of(&pieces),
             memory_nodes: machine.memory_nodes_of(grant),
+            memory_bytes: (!grant.memory.is_zero()).then_some(grant.memory.0),
+            cpu_milli: machine.cpu_milli_of(&pieces),
             environment: machine.environment_of(run, program.first, grant),
             pieces: pieces.clone(),
         };
@@ -77,6 +79,17 @@ impl super::Machine {
         let mut cpus: Vec<_> = cores.flat_map(|core| core.cpus.iter().copied()).collect();
         cpus.sort_unstable();
         cpus
+    }
+
+    /// How much cpu time these pieces are, where one of them is less than a core; whole cores are
+    /// limit enough.
+    fn cpu_milli_of(&self, pieces: &[Piece]) -> Option<u64> {
+        let milli = |piece: &Piece| {
+            let threads = self.cores.get(piece.core as usize).map_or(1, |core| core.cpus.len());
+            u64::from(piece.milli) * threads as u64
+        };
+        let is_shared = pieces.iter().any(|piece| piece.milli < 1_000);
+        is_shared.then(|| pieces.iter().map(milli).sum())
     }
 
     /// The memory nodes that a grant is of; none where there is no choice.

@@ -1,15 +1,17 @@
 //! What a keeper does with orders.
 
+use std::io;
 use std::time::{Duration, Instant};
 
-use fleet::{Failure, Generation, Outcome, Output, Refusal, RunId, RunState};
+use fleet::{Failure, Generation, Outcome, Output, Refusal, RunId, RunState, Span};
 
 use super::Keeper;
 use super::capture::Pipes;
 use super::tasks::{Alarm, Cause, Task};
+use crate::cgroup::{Controller, Group, Groups, Limits};
 use crate::launch::Surroundings;
 use crate::sys;
-use crate::wire::{Ended, Reply, Start, Usage};
+use crate::wire::{Contain, Ended, Reply, Rules, Start, Usage};
 
 /// How many ends may wait to be acknowledged before nothing more is started.
 const ENDS_MAX: usize = 100_000;
@@ -30,24 +32,11 @@ impl Keeper {
         if self.ends.len() >= ENDS_MAX || self.is_leaving {
             return Err(Refusal::Engine);
         }
-        let connection = self.connection.as_mut().ok_or(Refusal::Engine)?;
-        let prepared = connection.prepared(run.job).ok_or(Refusal::Engine)?;
-        let launched = prepared.and_then(|prepared| {
-            let mut pipes = None;
-            if prepared.program.output == Output::Kept {
-                pipes = Some(Pipes::new()?);
-            }
-            let surroundings = Surroundings { streams: pipes.as_ref().map(Pipes::ends) };
-            let pid = self.launcher.start(prepared, &start, &surroundings)?;
-            Ok((pid, pipes.map(Pipes::into_capture), prepared.program.time_limit))
-        });
+        let launched = self.launch(&start).ok_or(Refusal::Engine)?;
         self.memory.note_start(run, generation);
-        let since = self.clock.now();
         match launched {
-            Ok((pid, capture, limit)) => {
-                self.mains.insert(pid, run);
-                let mut task = Task::new(start, pid, since);
-                task.capture = capture;
+            Ok((task, limit)) => {
+                self.mains.insert(task.pid, run);
                 if task.capture.is_some() {
                     self.listen_later(run);
                 }
@@ -58,12 +47,50 @@ impl Keeper {
                 }
             }
             Err(error) => {
-                connection.forget_prepared(run.job);
+                if let Some(connection) = &mut self.connection {
+                    connection.forget_prepared(run.job);
+                }
                 let failure = Failure::NotStarted(error.raw_os_error().unwrap_or(libc::EINVAL));
-                self.note_end(&start, RunState::Failed(since, failure), Usage::default());
+                let now = self.clock.now();
+                self.note_end(&start, RunState::Failed(now, failure), Usage::default());
             }
         }
         Ok(())
+    }
+
+    /// Starts the main process of a task; nothing where the body never told of its program.
+    fn launch(&mut self, start: &Start) -> Option<io::Result<(Task, Option<Span>)>> {
+        let (groups, rules) = (&mut self.groups, &self.rules);
+        let prepared = self.connection.as_mut()?.prepared(start.run.job)?;
+        let launched = prepared.and_then(|prepared| {
+            let mut pipes = None;
+            if prepared.program.output == Output::Kept {
+                pipes = Some(Pipes::new()?);
+            }
+            let group = group_for(groups, rules, start)?;
+            let has_limit = groups.can_limit(Controller::Memory) && group.is_some();
+            let surroundings = Surroundings {
+                streams: pipes.as_ref().map(Pipes::ends),
+                birth: group.as_ref().and_then(Group::birth),
+                joins: group.as_ref().map(Group::joins).unwrap_or_default(),
+                memory_bytes: start.memory_bytes.filter(|_| !has_limit),
+            };
+            match self.launcher.start(prepared, start, &surroundings) {
+                Ok(pid) => Ok((pid, pipes, group, prepared.program.time_limit)),
+                Err(error) => {
+                    // Nothing is in it.
+                    group.into_iter().for_each(|group| groups.give_back(group));
+                    Err(error)
+                }
+            }
+        });
+        let since = self.clock.now();
+        Some(launched.map(|(pid, pipes, group, limit)| {
+            let mut task = Task::new(start.clone(), pid, since);
+            task.capture = pipes.map(Pipes::into_capture);
+            task.group = group;
+            (task, limit)
+        }))
     }
 
     /// Tells a run to stop, and sees to it that it does.
@@ -129,8 +156,43 @@ impl Keeper {
     }
 
     /// What the body should know about this machine.
-    #[expect(clippy::unused_self, reason = "what can be done depends on what was found")]
     pub(super) fn notes(&self) -> Vec<String> {
-        Vec::new()
+        let mut notes = Vec::new();
+        let is_off = self.rules.contain == Contain::Never;
+        let lacks = |controller| is_off || !self.groups.can_limit(controller);
+        if is_off || !self.groups.can_hold() {
+            notes.push(
+                "no control group of version 2 holds a task together: what it leaves behind is \
+                 found by session, by its environment and by descent"
+                    .to_owned(),
+            );
+        }
+        if lacks(Controller::Memory) {
+            notes.push(
+                "memory is limited for each process of a task, not for all together".to_owned(),
+            );
+        }
+        if lacks(Controller::Cpu) {
+            notes.push("a part of a core is not limited: it is shared by the system".to_owned());
+        }
+        if self.rules.processes_max.is_some() && lacks(Controller::Pids) {
+            notes.push("the number of processes of a task is not limited".to_owned());
+        }
+        notes
     }
+}
+
+/// The control group of a task, where it gets one.
+fn group_for(groups: &mut Groups, rules: &Rules, start: &Start) -> io::Result<Option<Group>> {
+    let limits = Limits {
+        cpu_milli: start.cpu_milli,
+        memory_bytes: start.memory_bytes,
+        processes: rules.processes_max,
+    };
+    let is_due = match rules.contain {
+        Contain::Never => false,
+        Contain::Asked => limits != Limits::default(),
+        Contain::Always => true,
+    };
+    if is_due { groups.take(limits) } else { Ok(None) }
 }

@@ -38,6 +38,7 @@ impl Keeper {
             self.listen_to_tasks();
             self.flush();
         }
+        self.groups.remove();
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use fleet::{Failure, RunId, RunState, Time};
 
 use super::Keeper;
 use super::capture::Capture;
+use crate::cgroup::Group;
 use crate::family::{self, Kin};
 use crate::launch::mark_of;
 use crate::sys::{self, Exit, Reaped};
@@ -34,6 +35,8 @@ pub(super) struct Task {
     pub(super) exit: Option<(Time, Reaped, Instant)>,
     /// What catches what it prints, where that is kept.
     pub(super) capture: Option<Capture>,
+    /// Its control group, where it has one.
+    pub(super) group: Option<Group>,
     alarm: Option<(Instant, Alarm)>,
 }
 
@@ -61,7 +64,7 @@ pub(super) enum Alarm {
 
 impl Task {
     pub(super) fn new(start: Start, pid: i32, since: Time) -> Self {
-        Self { start, pid, since, cause: None, exit: None, capture: None, alarm: None }
+        Self { start, pid, since, cause: None, exit: None, capture: None, group: None, alarm: None }
     }
 
     fn state(&self, at: Time, exit: Exit) -> RunState {
@@ -70,6 +73,9 @@ impl Task {
             (Some(Cause::Limit), _) => RunState::Failed(at, Failure::TimeLimit),
             (Some(Cause::Left), _) => RunState::Failed(at, Failure::Lost),
             (None, Exit::Status(0)) => RunState::Done(at),
+            (None, _) if self.group.as_ref().is_some_and(Group::ran_out_of_memory) => {
+                RunState::Failed(at, Failure::OutOfMemory)
+            }
             (None, Exit::Status(status)) => RunState::Failed(at, Failure::Status(status)),
             (None, Exit::Signal(signal)) => RunState::Failed(at, Failure::Signal(signal)),
         }
@@ -109,6 +115,9 @@ impl Keeper {
         let Some(task) = self.tasks.get(&run) else { return };
         let _ = sys::send(-task.pid, sys::SIGKILL);
         let _ = sys::send(task.pid, sys::SIGKILL);
+        if let Some(group) = &task.group {
+            group.kill();
+        }
         self.set_alarm(run, Some((Instant::now() + LOOK_EVERY, Alarm::Grace)));
     }
 
@@ -142,14 +151,13 @@ impl Keeper {
         let Some((at, reaped, since)) = task.exit else { return };
         let left = self.left_of(run, task);
         if !left.is_empty() {
-            left.iter().for_each(family::end);
             if since.elapsed() < GONE_WITHIN {
                 self.set_alarm(run, Some((Instant::now() + LOOK_EVERY, Alarm::Look)));
                 return;
             }
-            let pids: Vec<_> = left.iter().map(|kin| kin.pid).collect();
-            self.log.say(&format!("{run} has ended, and processes of it hang: {pids:?}"));
+            self.log.say(&format!("{run} has ended, and {left} of it hangs"));
         }
+        let is_gone = left.is_empty();
         self.set_alarm(run, None);
         let Some(mut task) = self.tasks.remove(&run) else { return };
         if let Some(capture) = task.capture.take() {
@@ -157,13 +165,33 @@ impl Keeper {
         }
         let usage =
             Usage { cpu_micros: reaped.cpu_micros, memory_max_bytes: reaped.memory_max_bytes };
-        self.note_end(&task.start, task.state(at, reaped.exit), usage);
+        let state = task.state(at, reaped.exit);
+        if let Some(group) = task.group.take().filter(|_| is_gone) {
+            self.groups.give_back(group);
+        }
+        self.note_end(&task.start, state, usage);
     }
 
-    /// What is left of a task whose main process was reaped. Whatever descends from it then descends
+    /// Kills what is left of a task whose main process was reaped, and says what that is: nothing,
+    /// once all is gone.
+    fn left_of(&self, run: RunId, task: &Task) -> String {
+        let group = task.group.as_ref();
+        if let Some((group, is_empty)) = group.and_then(|group| Some((group, group.is_empty()?))) {
+            if is_empty {
+                return String::new();
+            }
+            group.kill();
+            return "something".to_owned();
+        }
+        let kin = self.kin_left_of(run, task);
+        kin.iter().for_each(family::end);
+        kin.iter().map(|kin| format!("process {} ", kin.pid)).collect()
+    }
+
+    /// What is left of a task without a group. Whatever descends from it then descends
     /// from a child of the keeper that is no main process: mostly there is none, and nothing more
     /// needs to be looked at.
-    fn left_of(&self, run: RunId, task: &Task) -> Vec<Kin> {
+    fn kin_left_of(&self, run: RunId, task: &Task) -> Vec<Kin> {
         let children = family::own_children().unwrap_or_default();
         if children.iter().all(|pid| self.mains.contains_key(pid)) {
             return Vec::new();

@@ -106,14 +106,15 @@ impl Archive {
             file.set_len(at)?;
             return written.and(Err(io::ErrorKind::WriteZero.into()));
         }
+        let mut result = Ok(());
         if kept.indexed != Some(number) {
             let entry = [run_to_bytes(run), u128::from(at).to_le_bytes()].concat();
-            index.write_all(&entry)?;
+            result = index.write_all(&entry);
             kept.indexed = Some(number);
             self.index_bytes += entry.len() as u64;
         }
         self.bytes += whole as u64;
-        Ok(())
+        result
     }
 
     fn opened(&mut self) -> io::Result<(&mut File, &mut File)> {

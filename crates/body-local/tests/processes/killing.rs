@@ -3,7 +3,12 @@
 use fleet::{Failure, RunState};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::place::{Place, is_alive, place, run, shell, wait_until_gone};
+use body_local::wire::Contain;
+
+use crate::place::{Place, contained, is_alive, place, run, shell, wait_until_gone};
+
+/// With groups, as far as the machine has them, and without.
+const BOTH: [Contain; 2] = [Contain::Always, Contain::Never];
 
 /// A task with a child, a child in another session, and one whose parents have ended; it writes
 /// the numbers of all three.
@@ -32,70 +37,84 @@ fn expect_gone(pids: &[i32]) {
 
 #[test]
 fn an_order_to_stop_leaves_no_process() {
-    let mut place = place();
-    let pids = with_family(&mut place, "wait; sleep 1000");
-    place.stop(run(1));
-    assert!(matches!(place.end_of(run(1)), RunState::Stopped(_)));
-    expect_gone(&pids);
+    for contain in BOTH {
+        let mut place = contained(contain);
+        let pids = with_family(&mut place, "wait; sleep 1000");
+        place.stop(run(1));
+        assert!(matches!(place.end_of(run(1)), RunState::Stopped(_)));
+        expect_gone(&pids);
+    }
 }
 
 #[test]
 fn a_task_that_does_not_heed_the_first_signal_is_killed() {
-    let mut place = place();
-    let pids = with_family(&mut place, "trap '' TERM; while true; do sleep 1000; done");
-    place.stop(run(1));
-    assert!(matches!(place.end_of(run(1)), RunState::Stopped(_)));
-    expect_gone(&pids);
+    for contain in BOTH {
+        let mut place = contained(contain);
+        let pids = with_family(&mut place, "trap '' TERM; while true; do sleep 1000; done");
+        place.stop(run(1));
+        assert!(matches!(place.end_of(run(1)), RunState::Stopped(_)));
+        expect_gone(&pids);
+    }
 }
 
 #[test]
 fn a_task_that_ends_by_itself_leaves_no_process() {
-    let mut place = place();
-    // It ends only when it is told to, so that its family is seen alive.
-    let go = place.file("go");
-    let pids =
-        with_family(&mut place, &format!("until test -e {}; do sleep 0.02; done", go.display()));
-    std::fs::write(&go, "").unwrap();
-    assert!(matches!(place.end_of(run(1)), RunState::Done(_)));
-    expect_gone(&pids);
+    for contain in BOTH {
+        let mut place = contained(contain);
+        // It ends only when it is told to, so that its family is seen alive.
+        let go = place.file("go");
+        let pids = with_family(
+            &mut place,
+            &format!("until test -e {}; do sleep 0.02; done", go.display()),
+        );
+        std::fs::write(&go, "").unwrap();
+        assert!(matches!(place.end_of(run(1)), RunState::Done(_)));
+        expect_gone(&pids);
+    }
 }
 
 #[test]
 fn other_tasks_go_on_when_one_is_stopped() {
-    let mut place = place();
-    let other = place.file("other");
-    place.start(run(2), shell(&format!("sleep 1004 & echo $! > {}; wait", other.display())));
-    let other: i32 = place.text_of("other").trim().parse().unwrap();
-    let pids = with_family(&mut place, "wait");
-    place.stop(run(1));
-    place.end_of(run(1));
-    expect_gone(&pids);
-    assert!(is_alive(other));
+    for contain in BOTH {
+        let mut place = contained(contain);
+        let other = place.file("other");
+        place.start(run(2), shell(&format!("sleep 1004 & echo $! > {}; wait", other.display())));
+        let other: i32 = place.text_of("other").trim().parse().unwrap();
+        let pids = with_family(&mut place, "wait");
+        place.stop(run(1));
+        place.end_of(run(1));
+        expect_gone(&pids);
+        assert!(is_alive(other));
+    }
 }
 
 #[test]
 fn a_killed_keeper_takes_its_tasks_with_it_and_another_begins() {
-    let mut place = place();
-    let pids = with_family(&mut place, "wait; sleep 1000");
-    place.has_started(run(1));
-    let keeper = place.keeper();
-    kill_process(keeper, Signal::KILL).unwrap();
-    assert!(matches!(place.end_of(run(1)), RunState::Failed(_, Failure::Lost)));
-    expect_gone(&pids);
-    assert_ne!(place.keeper(), keeper);
-    place.start(run(2), shell("true"));
-    assert!(matches!(place.end_of(run(2)), RunState::Done(_)));
+    for contain in BOTH {
+        let mut place = contained(contain);
+        let pids = with_family(&mut place, "wait; sleep 1000");
+        place.has_started(run(1));
+        let keeper = place.keeper();
+        kill_process(keeper, Signal::KILL).unwrap();
+        assert!(matches!(place.end_of(run(1)), RunState::Failed(_, Failure::Lost)));
+        expect_gone(&pids);
+        assert_ne!(place.keeper(), keeper);
+        place.start(run(2), shell("true"));
+        assert!(matches!(place.end_of(run(2)), RunState::Done(_)));
+    }
 }
 
 #[test]
 fn a_keeper_that_is_told_to_end_ends_its_tasks_first() {
-    let mut place = place();
-    let pids = with_family(&mut place, "wait; sleep 1000");
-    let keeper = place.keeper();
-    kill_process(keeper, Signal::TERM).unwrap();
-    wait_until_gone(Pid::as_raw(Some(keeper)));
-    expect_gone(&pids);
-    assert!(matches!(place.end_of(run(1)), RunState::Failed(_, Failure::Lost)));
+    for contain in BOTH {
+        let mut place = contained(contain);
+        let pids = with_family(&mut place, "wait; sleep 1000");
+        let keeper = place.keeper();
+        kill_process(keeper, Signal::TERM).unwrap();
+        wait_until_gone(Pid::as_raw(Some(keeper)));
+        expect_gone(&pids);
+        assert!(matches!(place.end_of(run(1)), RunState::Failed(_, Failure::Lost)));
+    }
 }
 
 #[test]

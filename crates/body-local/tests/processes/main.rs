@@ -9,6 +9,8 @@ mod place;
 
 mod ends;
 mod keeping;
+mod limits;
+mod users;
 mod killing;
 mod printing;
 mod reconnecting;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use body_local::wire::Rules;
+use body_local::wire::{Contain, Rules};
 use body_local::{Core, LocalBody, Machine, Settings, Visibility};
 use fleet::{
     Action, Attempt, Body, Bytes, ClassId, Classes, DeviceClass, DeviceKind, Generation, Grant,
@@ -32,6 +32,11 @@ pub(crate) struct Place {
 /// A place of four cores, all of which are the cpus that this test may use.
 pub(crate) fn place() -> Place {
     place_with(|_| ())
+}
+
+/// The same, where tasks are contained so.
+pub(crate) fn contained(contain: Contain) -> Place {
+    place_with(|settings| settings.rules.contain = contain)
 }
 
 pub(crate) fn place_with(change: impl FnOnce(&mut Settings)) -> Place {
