@@ -147,7 +147,7 @@ impl Journal {
                     environments.insert(entry::digest(&variables), variables);
                 }
                 Entry::Asked(requests) => asked.extend(requests),
-                Entry::Turn(turn) => again(&mut ledger, &turn, std::mem::take(&mut asked)),
+                Entry::Turn(turn) => again(&mut ledger, *turn, std::mem::take(&mut asked)),
                 Entry::TakenBack(orders) => {
                     orders.iter().for_each(|(run, stop)| ledger.take_one_back(*run, *stop));
                 }

@@ -155,6 +155,11 @@ impl Ledger {
         &self.classes
     }
 
+    /// The device classes, shared.
+    pub(crate) fn known_classes(&self) -> Arc<Classes> {
+        Arc::clone(&self.classes)
+    }
+
     /// Whether a node is to take no new work.
     #[must_use]
     pub fn is_drained(&self, id: NodeId) -> bool {

@@ -202,11 +202,15 @@ impl<B: Body> Controller<B> {
     /// # Errors
     /// If the body or the journal fails. What was decided is then kept, and is written and ordered
     /// by a later one.
-    pub fn advance(&mut self, durability: Durability) -> Result<Advance, AdvanceError> {
+    pub fn advance(
+        &mut self,
+        durability: impl FnOnce(&Ledger) -> Durability,
+    ) -> Result<Advance, AdvanceError> {
         if self.unwritten.is_some() {
             self.write_again()?;
         }
-        let observation = self.body.observe()?;
+        let mut observation = self.body.observe()?;
+        let has_new_classes = *observation.classes != *self.ledger.classes();
         let requests = std::mem::take(&mut self.asked);
         let asked = !requests.is_empty();
         let before = self.ledger.memory().clone();
@@ -230,7 +234,11 @@ impl<B: Body> Controller<B> {
         if is_idle && is_empty(&observation) {
             return Ok(advance);
         }
+        let durability = durability(&self.ledger);
         let generation = self.ledger.generation();
+        if !has_new_classes {
+            observation.classes = Arc::default();
+        }
         let entry = turn_entry(self.ledger.serial(), observation, plan, generation);
         self.write_and_order(Unwritten { entry, orders: turn.orders }, durability)?;
         Ok(advance)

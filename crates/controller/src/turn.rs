@@ -90,7 +90,10 @@ fn take(ledger: &mut Ledger, request: Request) {
 }
 
 /// Takes a ledger once more through a turn that was written down.
-pub(crate) fn again(ledger: &mut Ledger, turn: &TurnEntry, requests: Vec<Request>) {
+pub(crate) fn again(ledger: &mut Ledger, mut turn: TurnEntry, requests: Vec<Request>) {
+    if turn.observation.classes.0.is_empty() {
+        turn.observation.classes = ledger.known_classes();
+    }
     ledger.observe(&turn.observation);
     requests.into_iter().for_each(|request| take(ledger, request));
     ledger.seal_as(turn.serial);

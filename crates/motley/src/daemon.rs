@@ -20,7 +20,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use body_local::{LocalBody, Settings};
 use controller::journal::{Durability, Journal};
-use controller::{AdvanceError, Controller};
+use controller::{AdvanceError, Controller, Ledger};
 use fleet::{NodeId, Policy};
 use planner::Effort;
 
@@ -124,10 +124,11 @@ impl Daemon {
             if stop.load(Ordering::SeqCst) && self.ending.is_none() {
                 self.ending = Some(Down::Leave);
             }
-            let durability = match self.waiting.is_empty() {
-                true => Durability::Written,
-                // Whoever waits is told what came of it, which must then be safe.
-                false => Durability::Synced,
+            let waiting = &self.waiting;
+            // Whoever waits is told what came of it, which must then be safe.
+            let durability = |ledger: &Ledger| match waiting.is_any_over(ledger) {
+                true => Durability::Synced,
+                false => Durability::Written,
             };
             match self.controller.advance(durability) {
                 Ok(advance) => {

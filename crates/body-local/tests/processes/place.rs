@@ -107,6 +107,7 @@ pub(crate) fn shell(text: &str) -> Program {
         environment: Arc::new(vec!["PATH=/usr/bin:/bin".to_owned()]),
         output: Output::Discarded,
         time_limit: None,
+        first: 0,
         user: User {
             uid: rustix::process::geteuid().as_raw(),
             gid: rustix::process::getegid().as_raw(),

@@ -40,7 +40,7 @@ pub enum Entry {
 pub struct TurnEntry {
     /// The number of its snapshot.
     pub serial: Serial,
-    /// What was seen.
+    /// What was seen; without device classes where there were no new ones.
     pub observation: Observation,
     /// What was decided; `None` where the plan broke the law.
     pub plan: Option<Plan>,

@@ -131,11 +131,11 @@ fn known(controller: &Controller<Obedient>) -> String {
 fn busy(place: &Place) -> Controller<Obedient> {
     let mut controller = place.open(Obedient::default());
     controller.ask(vec![job(1), job(2)]).unwrap();
-    controller.advance(Durability::Written).unwrap();
+    controller.advance(|_| Durability::Written).unwrap();
     controller.body().end_first();
     controller.ask(vec![job(3)]).unwrap();
-    controller.advance(Durability::Written).unwrap();
-    controller.advance(Durability::Written).unwrap();
+    controller.advance(|_| Durability::Written).unwrap();
+    controller.advance(|_| Durability::Written).unwrap();
     controller
 }
 
@@ -169,7 +169,7 @@ fn what_was_acknowledged_and_not_planned_is_planned_by_the_next_program() {
     drop(first);
     let mut next = place.open(Obedient::default());
     assert!(next.ledger().standing(JobId(7)).is_none());
-    assert_eq!(next.advance(Durability::Written).unwrap().orders, 1);
+    assert_eq!(next.advance(|_| Durability::Written).unwrap().orders, 1);
     assert_eq!(next.ledger().tally(JobId(7)).unwrap().running, 1);
 }
 
@@ -179,7 +179,7 @@ fn a_turn_in_which_nothing_happened_is_not_written() {
     let mut controller = busy(&place);
     let before = kinds(&place);
     for _ in 0..5 {
-        controller.advance(Durability::Written).unwrap();
+        controller.advance(|_| Durability::Written).unwrap();
     }
     assert_eq!(kinds(&place), before);
 }
@@ -198,7 +198,7 @@ fn reading_begins_at_the_last_checkpoint_and_what_is_older_can_be_dropped() {
     let mut controller = busy(&place);
     controller.checkpoint().unwrap();
     controller.body().end_first();
-    controller.advance(Durability::Written).unwrap();
+    controller.advance(|_| Durability::Written).unwrap();
     let (before, records) = (known(&controller), kinds(&place).len());
     let dropped = controller.journal().prune().unwrap();
     drop(controller);
@@ -214,7 +214,7 @@ fn what_a_body_did_not_take_waits_again_in_the_next_program_too() {
     let place = Place::new();
     let mut controller = place.open(Obedient { refuses: true, ..Obedient::default() });
     controller.ask(vec![job(1)]).unwrap();
-    controller.advance(Durability::Written).unwrap_err();
+    controller.advance(|_| Durability::Written).unwrap_err();
     let before = known(&controller);
     assert_eq!(controller.ledger().tally(JobId(1)).unwrap().waiting, 1);
     drop(controller);
@@ -344,7 +344,7 @@ fn a_disk_that_is_full_refuses_and_changes_nothing() {
     // Once there is room, it goes on.
     controller.journal().limit_pages(1 << 30).unwrap();
     controller.ask(vec![job(9)]).unwrap();
-    controller.advance(Durability::Written).unwrap();
+    controller.advance(|_| Durability::Written).unwrap();
     assert!(controller.ledger().standing(JobId(9)).is_some());
     assert_eq!(known(&place.open(Obedient::default())), known(&controller));
 }

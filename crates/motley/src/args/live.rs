@@ -175,8 +175,8 @@ pub struct Needs {
     /// Pass on no environment but HOME, LANG, LOGNAME, PATH, SHELL, USER and what --env says
     #[arg(long, action = ArgAction::SetTrue)]
     pub no_env: bool,
-    /// Where its output goes: keep, none or a file; in its name %j is the number of the job, %t that
-    /// of the task [default: keep]
+    /// Where its output goes: keep, none or a file; in its name %j is the number of the job, %t
+    /// that of the task [default: keep]
     #[arg(long, value_name = "FILE", value_parser = output)]
     pub output: Option<Output>,
     /// A file for what it prints as errors [default: with the rest]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use anyhow::{Context as _, bail, ensure};
-use controller::Request;
+use controller::{Ledger, Request};
 use fleet::{Decision, Job, JobId, NodeId, Output, RunId, Snapshot, TaskIndex, User};
 use planner::Effort;
 use planner::inquiry::{Inquiry, answer};
@@ -30,8 +30,9 @@ const LISTED_MAX: usize = 10_000;
 pub(super) struct Waiting(BTreeMap<JobId, Vec<Sender<Answer>>>);
 
 impl Waiting {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Whether somebody waits for a job that has ended.
+    pub(super) fn is_any_over(&self, ledger: &Ledger) -> bool {
+        self.0.keys().any(|id| ledger.standing(*id).is_some_and(|it| it.ended.is_some()))
     }
 
     /// Answers those whose job has ended.

@@ -117,7 +117,7 @@ impl Place {
             .create(path)
             .with_context(|| format!("make the directory {}", path.display()))?;
         let system = statfs(path).with_context(|| format!("look at {}", path.display()))?;
-        if NETWORKED.contains(&i64::from(system.f_type)) {
+        if NETWORKED.contains(&system.f_type) {
             bail!(
                 "use {}: it is on a network file system, where two machines could both write; \
                  give --directory a directory on a disk of this machine",
@@ -148,7 +148,7 @@ impl Place {
         journal.with_context(|| format!("open {}", self.journal().display()))?;
         let term = term.and_then(|term| term.parse::<u64>().ok()).unwrap_or(0) + 1;
         file.set_len(0)?;
-        write!(file, "{} {term}\n", std::process::id())
+        writeln!(file, "{} {term}", std::process::id())
             .and_then(|()| file.sync_all())
             .with_context(|| format!("write {}", lock.display()))?;
         Ok(Lock { _file: file, term })

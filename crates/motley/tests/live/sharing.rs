@@ -16,7 +16,7 @@ share = true
 fn with_devices(text: &str) -> (Place, i32, String) {
     let place = Place::new();
     let file = place.file("devices.toml");
-    fs::write(&file, text).unwrap();
+    fs::write(&file, text).expect("the directory can be written");
     let (status, _, errors) = place.run(&["up", "--detach", "--inventory", &file]);
     (place, status, errors)
 }
