@@ -5,7 +5,8 @@
 //! is born into its group of version 2, where there is one: nothing of it can
 //! then get out, and one write kills all of it. Limits are set there too, or,
 //! where controllers are of version 1, in groups of theirs. Groups are used
-//! again and again.
+//! again and again, but for those that were killed: kernels of 2025 kill
+//! whatever is born into such a group later, too.
 
 mod discover;
 
@@ -52,6 +53,8 @@ pub(crate) struct Groups {
     /// The folders below which its groups of version 1 are.
     separate: BTreeMap<Controller, PathBuf>,
     free: Vec<Group>,
+    /// Groups that were killed, as long as they cannot be removed.
+    spent: Vec<Group>,
     made: u64,
 }
 
@@ -61,6 +64,8 @@ pub(crate) struct Group {
     number: u64,
     unified: Option<Unified>,
     separate: BTreeMap<Controller, Separate>,
+    /// Whether all that was in it was ever killed.
+    was_killed: bool,
     /// How many processes of it had been killed for want of memory when its task began.
     killed_before: u64,
 }
@@ -114,7 +119,7 @@ impl Groups {
                 }
             }
         }
-        Self { unified, enabled, separate, free: Vec::new(), made: 0 }
+        Self { unified, enabled, separate, free: Vec::new(), spent: Vec::new(), made: 0 }
     }
 
     /// Whether tasks can be kept together by groups.
@@ -145,7 +150,7 @@ impl Groups {
             None => None,
         };
         let (number, separate) = (self.made, BTreeMap::new());
-        let mut group = Group { number, unified, separate, killed_before: 0 };
+        let mut group = Group { number, unified, separate, was_killed: false, killed_before: 0 };
         match group.limit(self, limits) {
             Ok(()) => Ok(Some(group)),
             Err(error) => {
@@ -157,12 +162,19 @@ impl Groups {
 
     /// Takes back a group in which nothing is left.
     pub(crate) fn give_back(&mut self, group: Group) {
-        self.free.push(group);
+        if group.was_killed {
+            self.spent.push(group);
+            self.spent.retain(|group| !group.remove());
+        } else {
+            self.free.push(group);
+        }
     }
 
     /// Removes every group that nothing is in.
     pub(crate) fn remove(&mut self) {
-        self.free.drain(..).for_each(Group::remove);
+        for group in self.free.drain(..).chain(self.spent.drain(..)) {
+            group.remove();
+        }
         let folders = self.unified.iter().chain(self.separate.values());
         for folder in folders {
             // One that something is in stays, for who comes next.
@@ -281,7 +293,8 @@ impl Group {
     }
 
     /// Kills all that is in it.
-    pub(crate) fn kill(&self) {
+    pub(crate) fn kill(&mut self) {
+        self.was_killed = true;
         if let Some(unified) = &self.unified {
             // It cannot fail while the group is there, which it is.
             let _ = unified.kill.write_at(b"1", 0);
@@ -310,11 +323,15 @@ impl Group {
         count.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
     }
 
-    fn remove(self) {
+    /// Removes it; whether that is done.
+    fn remove(&self) -> bool {
         let folders = self.unified.iter().map(|one| &one.folder);
-        for folder in folders.chain(self.separate.values().map(|one| &one.folder)) {
-            let _ = fs::remove_dir(folder);
-        }
+        let folders = folders.chain(self.separate.values().map(|one| &one.folder));
+        folders.fold(true, |is_gone, folder| {
+            let removed = fs::remove_dir(folder);
+            let was_gone = removed.as_ref().is_err_and(|one| one.kind() == ErrorKind::NotFound);
+            is_gone & (removed.is_ok() || was_gone)
+        })
     }
 }
 

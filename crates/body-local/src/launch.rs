@@ -10,6 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use fleet::{Output, Program, RunId, User};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::sys::{self, Credentials, Launch, Sink, Stack};
 use crate::wire::Start;
@@ -23,6 +24,8 @@ pub(crate) struct Launcher {
     null: File,
     stack: Stack,
     users: BTreeMap<User, Credentials>,
+    /// How many files a task may open: what the keeper itself was given before it took all it could.
+    files: Option<(i32, u64, u64)>,
     /// What marks every process that it starts.
     token: String,
 }
@@ -54,7 +57,8 @@ impl Launcher {
     pub(crate) fn new(token: &str) -> io::Result<Self> {
         let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
         let token = token.to_owned();
-        Ok(Self { null, stack: Stack::new(), users: BTreeMap::new(), token })
+        let (stack, users, files) = (Stack::new(), BTreeMap::new(), raise_files()?);
+        Ok(Self { null, stack, users, files, token })
     }
 
     /// Starts a task and returns the number of its main process.
@@ -74,6 +78,7 @@ impl Launcher {
         let added = start.environment.iter().map(String::as_str).chain([mark.as_str()]);
         let added: Vec<CString> = added.map(text).collect::<io::Result<_>>()?;
         let some_mask = |bits: &[u32]| (!bits.is_empty()).then(|| sys::mask(bits.iter().copied()));
+        let memory = surroundings.memory_bytes.map(|most| (sys::LIMIT_DATA, most, most));
         let launch = Launch {
             program: &prepared.path,
             arguments: &prepared.arguments,
@@ -84,11 +89,7 @@ impl Launcher {
             cpus: some_mask(&start.cpus),
             memory_nodes: some_mask(&start.memory_nodes),
             user,
-            limits: surroundings
-                .memory_bytes
-                .map(|most| (sys::LIMIT_DATA, most))
-                .into_iter()
-                .collect(),
+            limits: self.files.into_iter().chain(memory).collect(),
             joins: surroundings.joins.clone(),
             group: surroundings.birth,
         };
@@ -159,6 +160,15 @@ pub(crate) fn has_mark(environment: &[u8], mark: &str) -> bool {
         Some(value.starts_with(mark.as_bytes()))
     };
     environment.split(|byte| *byte == 0).any(|entry| value(entry) == Some(true))
+}
+
+/// Lets this process open as many files as it may: it holds a few for every task that runs. Gives
+/// back what held before.
+fn raise_files() -> io::Result<Option<(i32, u64, u64)>> {
+    let before = getrlimit(Resource::Nofile);
+    let (Some(holds), Some(most)) = (before.current, before.maximum) else { return Ok(None) };
+    setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum: Some(most) })?;
+    Ok(Some((sys::LIMIT_FILES, holds, most)))
 }
 
 /// Who a task becomes; nobody else where that is who the keeper is.

@@ -41,8 +41,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) memory_nodes: Option<Box<Mask>>,
     /// The user that it becomes; the same as its parent where there is none.
     pub(crate) user: Option<&'a Credentials>,
-    /// Limits, by the number of the resource.
-    pub(crate) limits: Vec<(c_int, u64)>,
+    /// Limits: the number of the resource, what holds, and how far the task may raise it.
+    pub(crate) limits: Vec<(c_int, u64, u64)>,
     /// Files of control groups into which it writes itself.
     pub(crate) joins: Vec<RawFd>,
     /// The folder of the control group (version 2) that it is born into.
@@ -254,8 +254,8 @@ unsafe fn prepare(child: &Child<'_>) -> Result<(), c_int> {
         }
         check(libc::setsid().into())?;
         place(launch)?;
-        for (resource, most) in &launch.limits {
-            let limit = libc::rlimit { rlim_cur: *most, rlim_max: *most };
+        for (resource, holds, most) in &launch.limits {
+            let limit = libc::rlimit { rlim_cur: *holds, rlim_max: *most };
             let number = *resource as c_long;
             let old = ptr::null_mut::<libc::rlimit>();
             check(libc::syscall(libc::SYS_prlimit64, ITSELF, number, &raw const limit, old))?;
@@ -417,6 +417,7 @@ pub(crate) fn next_signal(signals: &OwnedFd) -> Option<c_int> {
 /// Memory that a process writes to. Programs reserve much more than that, which would count too as
 /// the size of its address space.
 pub(crate) const LIMIT_DATA: c_int = libc::RLIMIT_DATA as c_int;
+pub(crate) const LIMIT_FILES: c_int = libc::RLIMIT_NOFILE as c_int;
 pub(crate) const SIGTERM: c_int = libc::SIGTERM;
 pub(crate) const SIGKILL: c_int = libc::SIGKILL;
 pub(crate) const SIGCONT: c_int = libc::SIGCONT;

@@ -112,10 +112,10 @@ impl Keeper {
 
     /// Kills all of a task whose main process still runs.
     fn kill(&mut self, run: RunId) {
-        let Some(task) = self.tasks.get(&run) else { return };
+        let Some(task) = self.tasks.get_mut(&run) else { return };
         let _ = sys::send(-task.pid, sys::SIGKILL);
         let _ = sys::send(task.pid, sys::SIGKILL);
-        if let Some(group) = &task.group {
+        if let Some(group) = &mut task.group {
             group.kill();
         }
         self.set_alarm(run, Some((Instant::now() + LOOK_EVERY, Alarm::Grace)));
@@ -147,9 +147,9 @@ impl Keeper {
 
     /// Tells the end of a task whose main process has ended, once nothing of it is left.
     fn settle(&mut self, run: RunId) {
-        let Some(task) = self.tasks.get(&run) else { return };
-        let Some((at, reaped, since)) = task.exit else { return };
-        let left = self.left_of(run, task);
+        let exit = self.tasks.get(&run).and_then(|task| task.exit);
+        let Some((at, reaped, since)) = exit else { return };
+        let left = self.left_of(run);
         if !left.is_empty() {
             if since.elapsed() < GONE_WITHIN {
                 self.set_alarm(run, Some((Instant::now() + LOOK_EVERY, Alarm::Look)));
@@ -174,16 +174,18 @@ impl Keeper {
 
     /// Kills what is left of a task whose main process was reaped, and says what that is: nothing,
     /// once all is gone.
-    fn left_of(&self, run: RunId, task: &Task) -> String {
-        let group = task.group.as_ref();
-        if let Some((group, is_empty)) = group.and_then(|group| Some((group, group.is_empty()?))) {
+    fn left_of(&mut self, run: RunId) -> String {
+        let Some(task) = self.tasks.get_mut(&run) else { return String::new() };
+        let is_empty = task.group.as_ref().and_then(Group::is_empty);
+        if let (Some(group), Some(is_empty)) = (&mut task.group, is_empty) {
             if is_empty {
                 return String::new();
             }
             group.kill();
             return "something".to_owned();
         }
-        let kin = self.kin_left_of(run, task);
+        let main = task.pid;
+        let kin = self.kin_left_of(run, main);
         kin.iter().for_each(family::end);
         kin.iter().map(|kin| format!("process {} ", kin.pid)).collect()
     }
@@ -191,7 +193,7 @@ impl Keeper {
     /// What is left of a task without a group. Whatever descends from it then descends
     /// from a child of the keeper that is no main process: mostly there is none, and nothing more
     /// needs to be looked at.
-    fn kin_left_of(&self, run: RunId, task: &Task) -> Vec<Kin> {
+    fn kin_left_of(&self, run: RunId, main: i32) -> Vec<Kin> {
         let children = family::own_children().unwrap_or_default();
         if children.iter().all(|pid| self.mains.contains_key(pid)) {
             return Vec::new();
@@ -202,7 +204,7 @@ impl Keeper {
         // An orphan without any mark of ours is the last task's, whoever's it was.
         let is_alone = self.mains.is_empty();
         let is_root = |kin: &Kin| {
-            kin.session == task.pid && !self.mains.contains_key(&task.pid)
+            kin.session == main && !self.mains.contains_key(&main)
                 || kin.parent == own
                     && !self.mains.contains_key(&kin.pid)
                     && (is_alone || family::is_marked(kin.pid, &mark))

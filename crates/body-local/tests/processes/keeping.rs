@@ -1,8 +1,13 @@
 //! What a task gets: cores, devices, an environment, and nothing of the keeper's.
 
-use fleet::{DeviceGrant, DeviceIndex, Grant, Milli, MilliCores, Output, RunState};
+use std::sync::Arc;
 
-use crate::place::{Place, one_core, own_cpus, place, run, shell};
+use fleet::{
+    Bytes, DeviceGrant, DeviceIndex, Domain, DomainGrant, DomainIndex, Grant, Milli, MilliCores,
+    Node, Output, RunState, Topology,
+};
+
+use crate::place::{Place, one_core, own_cpus, place, place_with, run, shell};
 
 /// What a shell prints that runs with this grant.
 fn printed(place: &mut Place, text: &str, grant: Grant) -> String {
@@ -65,6 +70,44 @@ fn a_task_begins_with_no_signal_blocked_or_ignored() {
     for line in masks.lines() {
         assert_eq!(line.split_whitespace().nth(1).unwrap(), "0000000000000000", "{masks}");
     }
+}
+
+#[test]
+fn a_task_may_open_as_many_files_as_whoever_started_the_keeper() {
+    let mut place = place();
+    let limits = printed(&mut place, "grep 'Max open files' /proc/self/limits", one_core());
+    let own = std::fs::read_to_string("/proc/self/limits").unwrap();
+    assert!(own.contains(&limits), "{limits}");
+    let keeper = place.keeper().as_raw_nonzero();
+    let keepers = std::fs::read_to_string(format!("/proc/{keeper}/limits")).unwrap();
+    let keepers = keepers.lines().find(|line| line.starts_with("Max open files")).unwrap();
+    let words: Vec<_> = keepers.split_whitespace().collect();
+    assert_eq!(words[3], words[4], "the keeper takes all it can");
+}
+
+#[test]
+fn the_memory_of_a_task_is_of_the_domains_that_it_was_granted() {
+    let domain = Domain { cores: MilliCores(2_000), memory: Bytes(4 << 30), ..Domain::default() };
+    let topology = Topology { domains: vec![domain; 2], ..Topology::default() };
+    let mut place = place_with(|settings| {
+        let node = settings.machine.node.as_ref().clone();
+        settings.machine.node = Arc::new(Node { topology: Some(Arc::new(topology)), ..node });
+        // Two names for the one node that every machine has.
+        settings.machine.memory_nodes = vec![0, 0];
+        for (index, core) in settings.machine.cores.iter_mut().enumerate() {
+            core.domain = Some(DomainIndex(u16::from(index >= 2)));
+        }
+    });
+    let (cores, memory) = (MilliCores(1_000), Bytes(1 << 30));
+    let held = DomainGrant { domain: DomainIndex(1), cores, memory, ..DomainGrant::default() };
+    let grant = Grant { cores, memory, domains: vec![held], ..Grant::default() };
+    let text = "exec cat /proc/self/numa_maps";
+    if !std::path::Path::new("/proc/self/numa_maps").exists() {
+        eprintln!("skipped: this system does not say where memory is");
+        return;
+    }
+    let maps = printed(&mut place, text, grant);
+    assert!(maps.lines().any(|line| line.contains(" bind:0 ")), "{maps}");
 }
 
 #[test]

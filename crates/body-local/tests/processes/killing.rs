@@ -43,6 +43,9 @@ fn an_order_to_stop_leaves_no_process() {
         place.stop(run(1));
         assert!(matches!(place.end_of(run(1)), RunState::Stopped(_)));
         expect_gone(&pids);
+        // A group that was killed would kill what is born into it next.
+        place.start(run(2), shell("true"));
+        assert!(matches!(place.end_of(run(2)), RunState::Done(_)));
     }
 }
 
