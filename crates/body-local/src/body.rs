@@ -15,6 +15,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
+use std::process::Child;
 use std::sync::Arc;
 
 use fleet::{
@@ -89,6 +90,8 @@ pub struct LocalBody {
     settings: Settings,
     waker: Waker,
     link: Option<Link>,
+    /// The keepers that it started and that have not been seen to end.
+    keepers: Vec<Child>,
     clock: Clock,
     runs: BTreeMap<RunId, Live>,
     free: Free,
@@ -139,6 +142,7 @@ impl LocalBody {
         let mut body = Self {
             waker,
             link: None,
+            keepers: Vec::new(),
             clock: Clock::default(),
             runs: BTreeMap::new(),
             free: machine.node.capacity(&machine.classes),

@@ -113,7 +113,9 @@ impl LocalBody {
         let stream = match UnixStream::connect(&path) {
             Ok(stream) => stream,
             Err(_) => {
-                start(&self.settings.keeper, &self.settings.directory)?;
+                // One that was found dead before has been its parent's to reap since.
+                self.keepers.retain_mut(|keeper| !matches!(keeper.try_wait(), Ok(Some(_))));
+                self.keepers.push(start(&self.settings.keeper, &self.settings.directory)?);
                 UnixStream::connect(&path).map_err(unreachable)?
             }
         };
@@ -255,7 +257,7 @@ impl LocalBody {
 }
 
 /// Starts a keeper and returns once it listens, or has ended.
-fn start(keeper: &[OsString], directory: &Path) -> Result<(), BodyError> {
+fn start(keeper: &[OsString], directory: &Path) -> Result<Child, BodyError> {
     let unreachable = |source| BodyError::Unreachable { what: "a new keeper", source };
     let Some((program, arguments)) = keeper.split_first() else {
         let detail = "no program is given".to_owned();
@@ -267,7 +269,7 @@ fn start(keeper: &[OsString], directory: &Path) -> Result<(), BodyError> {
     let mut child = command.spawn().map_err(unreachable)?;
     let said = wait_until_ready(&mut child).map_err(unreachable)?;
     if said == READY {
-        return Ok(());
+        return Ok(child);
     }
     // It has ended, mostly because another one was there first.
     let mut why = String::new();

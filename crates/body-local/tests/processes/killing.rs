@@ -139,3 +139,18 @@ fn what_ended_before_the_keeper_was_killed_is_told_as_it_ended() {
     // A body that knows nothing of it finds it not there.
     assert!(place.sights.iter().all(|sight| sight.run != run(2)));
 }
+
+#[test]
+fn keepers_that_were_killed_do_not_pile_up() {
+    let mut place = place();
+    let mut keepers = Vec::new();
+    for job in 1..=3 {
+        keepers.push(place.keeper().as_raw_nonzero().get());
+        place.start(run(job), shell("sleep 1000"));
+        kill_process(place.keeper(), Signal::KILL).unwrap();
+        place.end_of(run(job));
+    }
+    // The last one may be the body's to reap still.
+    let is_there = |pid: &&i32| std::path::Path::new(&format!("/proc/{pid}")).exists();
+    assert_eq!(keepers[..2].iter().find(is_there), None, "{keepers:?}");
+}
