@@ -25,6 +25,32 @@ pub enum Command {
     Openb(Openb),
     /// What a placement costs, through whole turns, on fleets of several sizes
     Speed(Speed),
+    /// What it costs to run tasks on this machine, beside the bare floor and peers
+    Local(Local),
+}
+
+/// What to measure on this machine.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Local {
+    /// Motley's program [default: the one beside this one]
+    #[arg(long, value_name = "FILE")]
+    pub motley: Option<PathBuf>,
+    /// How many tasks [default: 2000; with --quick 200]
+    #[arg(long, value_name = "N", value_parser = at_least_two)]
+    pub tasks: Option<usize>,
+    /// Print a list of records as JSON, and nothing else
+    #[arg(long)]
+    pub json: bool,
+    /// Run less of everything
+    #[arg(long)]
+    pub quick: bool,
+}
+
+fn at_least_two(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count @ 2..=1_000_000) => Ok(count),
+        _ => Err("give 2 to 1000000".to_owned()),
+    }
 }
 
 /// What to run of the openb protocol.

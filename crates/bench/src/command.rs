@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::Parser as _;
 
 use crate::args::{Arguments, Command};
-use crate::{openb, place, speed};
+use crate::{local, openb, place, speed};
 
 /// Runs the program.
 #[must_use]
@@ -33,6 +33,10 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Command::Speed(asked) => {
             let folder = place::folder(asked.data.clone())?;
             let (text, records) = speed::run(&folder, asked)?;
+            (text, records, asked.json)
+        }
+        Command::Local(asked) => {
+            let (text, records) = local::run(asked)?;
             (text, records, asked.json)
         }
     };

@@ -15,6 +15,7 @@ pub mod record;
 pub mod crew;
 pub mod chart;
 pub mod dice;
+pub mod local;
 pub mod openb;
 pub mod speed;
 pub mod reference;

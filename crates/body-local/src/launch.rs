@@ -24,7 +24,7 @@ pub(crate) struct Launcher {
     null: File,
     stack: Stack,
     users: BTreeMap<User, Credentials>,
-    /// How many files a task may open: what the keeper itself was given before it took all it could.
+    /// How many files a task may open: what the keeper was given before it took all it could.
     files: Option<(i32, u64, u64)>,
     /// What marks every process that it starts.
     token: String,

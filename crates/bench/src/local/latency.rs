@@ -1,0 +1,68 @@
+//! From before the client is started until the task runs.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context as _, ensure};
+
+use super::motley::Motley;
+
+/// How long one task may take to start.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Between two tries.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Half, and nineteen of twenty, took at most so many milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Latency {
+    pub(super) p50: f64,
+    pub(super) p95: f64,
+}
+
+/// The program that says when it started: bash's own clock, so that it starts nothing else.
+pub(super) fn stamp(file: &Path) -> [String; 3] {
+    let script = format!("echo $EPOCHREALTIME > {0}.new; mv {0}.new {0}", file.display());
+    ["bash".to_owned(), "-c".to_owned(), script]
+}
+
+pub(super) fn of_motley(daemon: &Motley, tries: usize) -> anyhow::Result<Latency> {
+    let file = daemon.directory().join("stamp");
+    of(tries, &file, || {
+        let stamp = stamp(&file);
+        let mut arguments = vec!["submit", "--parsable", "--output", "none", "--"];
+        arguments.extend(stamp.iter().map(String::as_str));
+        daemon.command(&arguments)
+    })
+}
+
+/// Calls a client so many times, each time once the task before has run.
+pub(super) fn of(
+    tries: usize,
+    file: &Path,
+    client: impl Fn() -> Command,
+) -> anyhow::Result<Latency> {
+    let mut millis = Vec::with_capacity(tries);
+    for _ in 0..tries {
+        let _ = fs::remove_file(file);
+        let asked = SystemTime::now().duration_since(UNIX_EPOCH).context("read the clock")?;
+        let done = client().output().context("submit a task")?;
+        ensure!(done.status.success(), "submit: {}", String::from_utf8_lossy(&done.stderr));
+        let began = Instant::now();
+        let started = loop {
+            if let Ok(text) = fs::read_to_string(file) {
+                break text.trim().replace(',', ".").parse::<f64>().context("read a stamp")?;
+            }
+            ensure!(began.elapsed() < PATIENCE, "wait for a task: it does not start");
+            sleep(Duration::from_millis(1));
+        };
+        millis.push((started - asked.as_secs_f64()) * 1e3);
+        sleep(PAUSE);
+    }
+    millis.sort_by(f64::total_cmp);
+    let at = |part: usize| millis[(millis.len() * part / 100).min(millis.len() - 1)];
+    Ok(Latency { p50: at(50), p95: at(95) })
+}
