@@ -179,6 +179,7 @@ fn job(output: &Output) -> Arc<Job> {
             uid: rustix::process::geteuid().as_raw(),
             gid: rustix::process::getegid().as_raw(),
         },
+        first: 0,
     };
     Arc::new(Job {
         id: JobId(1),
