@@ -15,6 +15,7 @@ mod inside;
 mod placements;
 mod explanation;
 mod reasons;
+mod slices;
 mod gangs;
 mod locality;
 

@@ -4,6 +4,9 @@
 //! job can state how fast it runs on them; a node names the class of its
 //! cores, and lists the classes of its other devices one by one.
 
+mod mig;
+mod slices;
+
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -11,6 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::ClassId;
 use crate::units::{Bytes, Milliwatts};
+
+pub use mig::mig_profiles;
+pub use slices::{Profile, SLOTS_MAX, Slots};
 
 /// The kind of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -68,6 +74,8 @@ pub enum ShareRule {
     Exclusive,
     /// Any shares, in thousandths, that add up to at most a whole device.
     Milli,
+    /// Slices of fixed sizes at fixed places, or whole.
+    Slices,
 }
 
 /// Power drawn with nothing allocated and with everything allocated.
@@ -102,6 +110,9 @@ pub struct DeviceClass {
     pub capabilities: BTreeSet<String>,
     /// How one device may be divided.
     pub share: ShareRule,
+    /// The sizes of slices that it can be cut into; none unless its rule is slices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profiles: Vec<Profile>,
     /// Power of one device: a device draws `busy` as soon as any share of it is allocated. Zero for
     /// processors, whose power belongs to the node.
     pub power: Power,

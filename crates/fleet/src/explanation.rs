@@ -181,6 +181,8 @@ pub enum Constraint {
     Capability,
     /// Each may be shared, where a share is asked for.
     Sharing,
+    /// Each can be cut into slices of the profile, of its size.
+    Profile,
     /// A rate is declared for the model.
     Rate,
     /// The node has the cores, in thousandths.
@@ -207,6 +209,8 @@ pub enum Constraint {
     FreeShare,
     /// The device memory is free on enough devices that have the share, in bytes.
     FreeDeviceMemory,
+    /// Of the devices that have as much free, one has a place for the slice.
+    FreeSlots,
     /// One memory domain of the node has all of it free, where it must be in one.
     FreeDomain,
     /// The memory that it may have can still move what the task does, in bytes a second.

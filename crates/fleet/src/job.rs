@@ -154,6 +154,9 @@ pub struct DeviceRequest {
     pub compute_units: u32,
     /// A capability that the device must have.
     pub capability: Option<String>,
+    /// The profile of which it is to be a slice; share and memory are then those of the profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
 }
 
 impl Request {
@@ -208,5 +211,6 @@ impl DeviceRequest {
             && class.memory >= self.memory
             && class.compute_units >= self.compute_units
             && self.capability.as_ref().is_none_or(|name| class.capabilities.contains(name))
+            && (self.profile.is_none() || class.profile_of(self).is_some())
     }
 }

@@ -36,7 +36,7 @@ pub use attachment::{Attachment, Uplink};
 pub use body::{Body, BodyError, Extent, NodeSight, Observation, RunSight, RunState};
 pub use communication::{Communication, Pattern};
 pub use dataset::{Catalogue, Dataset, Datasets, Holding};
-pub use device::{Classes, DeviceClass, DeviceKind, Power, ShareRule};
+pub use device::{Classes, DeviceClass, DeviceKind, Power, Profile, ShareRule, Slots};
 pub use explanation::{Explanation, Reason};
 pub use id::{
     Attempt, ChannelIndex, ClassId, DeviceIndex, DomainIndex, Generation, JobId, NodeId, RunId,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::attachment::Attachment;
-use crate::device::{Classes, Power, ShareRule};
+use crate::device::{Classes, Power, ShareRule, Slots};
 use crate::id::{ChannelIndex, ClassId, DeviceIndex, DomainIndex, NodeId};
 use crate::job::DeviceRequest;
 use crate::topology::Topology;
@@ -91,6 +91,9 @@ pub struct DeviceFree {
     pub share: Milli,
     /// Free device memory.
     pub memory: Bytes,
+    /// The slots that slices have taken.
+    #[serde(default, skip_serializing_if = "Slots::is_none")]
+    pub slots: Slots,
 }
 
 /// What one run holds of a node.
@@ -143,6 +146,9 @@ pub struct DeviceGrant {
     pub share: Milli,
     /// Held device memory.
     pub memory: Bytes,
+    /// The slots that it covers, where it is a slice.
+    #[serde(default, skip_serializing_if = "Slots::is_none")]
+    pub slots: Slots,
 }
 
 impl Node {
@@ -152,6 +158,7 @@ impl Node {
         let device = |class: &ClassId| DeviceFree {
             share: Milli::WHOLE,
             memory: classes.get(*class).memory,
+            slots: Slots::default(),
         };
         Free {
             cores: self.cores,
@@ -236,6 +243,8 @@ impl Free {
             let left = &mut self.devices[held.device.index()];
             left.share -= held.share;
             left.memory -= held.memory;
+            assert!(!held.slots.overlap(left.slots), "the slots are free");
+            left.slots = left.slots.with(held.slots);
         }
         domains::take(&mut self.domains, &grant.domains);
         channels::take(&mut self.loads, &grant.channels);
@@ -249,6 +258,7 @@ impl Free {
             let left = &mut self.devices[held.device.index()];
             left.share += held.share;
             left.memory += held.memory;
+            left.slots = left.slots.without(held.slots);
         }
         domains::give_back(&mut self.domains, &grant.domains);
         channels::give_back(&mut self.loads, &grant.channels);
@@ -262,7 +272,11 @@ impl Free {
             let is_new = grant.devices[..position].iter().all(|other| other.device != held.device);
             let left = self.devices.get(held.device.index());
             is_new
-                && left.is_some_and(|left| held.share <= left.share && held.memory <= left.memory)
+                && left.is_some_and(|left| {
+                    held.share <= left.share
+                        && held.memory <= left.memory
+                        && !held.slots.overlap(left.slots)
+                })
         };
         grant.cores <= self.cores
             && grant.memory <= self.memory
@@ -277,6 +291,8 @@ impl Free {
 pub enum DeviceChoice {
     /// A share of this one.
     Share(DeviceIndex),
+    /// A slice of this one, at these slots.
+    Slice(DeviceIndex, Slots),
     /// As many as are asked for of those that are wholly free, in order of index.
     Whole,
     /// All of these.
@@ -294,8 +310,9 @@ impl DeviceChoice {
         class: ClassId,
     ) -> Vec<DeviceGrant> {
         match self {
-            Self::Share(device) => {
-                vec![DeviceGrant { device, share: request.share, memory: request.memory }]
+            Self::Share(device) => vec![grant_of(device.index(), request)],
+            Self::Slice(device, slots) => {
+                vec![DeviceGrant { slots, ..grant_of(device.index(), request) }]
             }
             Self::Whole => {
                 let suited = suited(node, free, request, class);
@@ -313,7 +330,8 @@ impl DeviceChoice {
 /// A share goes to the device with the least free share that suffices (so that
 /// whole devices stay whole), then the least free memory, then the lowest
 /// index. Whole devices must be wholly free and are taken in order of index.
-/// A device whose rule is exclusive is only ever given whole.
+/// A device whose rule is exclusive is only ever given whole. A slice goes to the device with the
+/// least free share that has a place for it, and there to the place that leaves the most open.
 #[must_use]
 pub fn choose_devices(
     node: &Node,
@@ -322,11 +340,14 @@ pub fn choose_devices(
     request: &DeviceRequest,
     class: ClassId,
 ) -> Option<DeviceChoice> {
+    if request.profile.is_some() {
+        return slices(node, free, classes, (request, class)).min().map(Fit::choice);
+    }
     if request.share == Milli::WHOLE {
         let suited = suited(node, free, request, class).take(request.count as usize);
         return (suited.count() == request.count as usize).then_some(DeviceChoice::Whole);
     }
-    if classes.get(class).share == ShareRule::Exclusive {
+    if classes.get(class).share != ShareRule::Milli {
         return None;
     }
     let best = suited(node, free, request, class).min_by_key(|one| fit(free, *one))?;
@@ -344,6 +365,13 @@ pub fn device_choices(
     class: ClassId,
     choices: &mut Vec<DeviceChoice>,
 ) {
+    if request.profile.is_some() {
+        let mut found: Vec<Fit> = slices(node, free, classes, (request, class)).collect();
+        found.sort_unstable();
+        found.dedup_by_key(|fit| (fit.left, fit.taken));
+        choices.extend(found.into_iter().map(Fit::choice));
+        return;
+    }
     let divides = classes.get(class).share == ShareRule::Milli;
     if request.share == Milli::WHOLE || !divides {
         choices.extend(choose_devices(node, free, classes, request, class));
@@ -354,7 +382,9 @@ pub fn device_choices(
     choices.extend(suited.map(|one| DeviceChoice::Share(index_of(one))));
     let fit = |choice: &DeviceChoice| match choice {
         DeviceChoice::Share(device) => fit(free, device.index()),
-        DeviceChoice::Whole | DeviceChoice::These(_) => unreachable!("shares were asked for"),
+        DeviceChoice::Whole | DeviceChoice::These(_) | DeviceChoice::Slice(..) => {
+            unreachable!("shares were asked for")
+        }
     };
     choices[start..].sort_unstable_by_key(fit);
     let mut last = None;
@@ -369,6 +399,40 @@ pub fn device_choices(
         last = Some((share, memory));
         is_new
     });
+}
+
+/// A slice of a device; the least fits best.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Fit {
+    /// What is free of the device.
+    left: (Milli, Bytes),
+    /// Which of its slots are taken.
+    taken: Slots,
+    device: DeviceIndex,
+    placed: Slots,
+}
+
+impl Fit {
+    fn choice(self) -> DeviceChoice {
+        DeviceChoice::Slice(self.device, self.placed)
+    }
+}
+
+/// The devices of a class that have a place for the slice that is asked for.
+fn slices<'a>(
+    node: &'a Node,
+    free: &'a Free,
+    classes: &'a Classes,
+    (request, class): (&'a DeviceRequest, ClassId),
+) -> impl Iterator<Item = Fit> + 'a {
+    let of = classes.get(class);
+    let profile = of.profile_of(request);
+    suited(node, free, request, class).filter_map(move |index| {
+        let left = free.devices[index];
+        let placed = of.place(profile?, left.slots)?;
+        let left_over = (left.share, left.memory);
+        Some(Fit { left: left_over, taken: left.slots, device: index_of(index), placed })
+    })
 }
 
 /// The devices of a class of which the share and memory asked for are free.
@@ -396,5 +460,6 @@ fn index_of(device: usize) -> DeviceIndex {
 }
 
 fn grant_of(index: usize, request: &DeviceRequest) -> DeviceGrant {
-    DeviceGrant { device: index_of(index), share: request.share, memory: request.memory }
+    let (share, memory) = (request.share, request.memory);
+    DeviceGrant { device: index_of(index), share, memory, slots: Slots::default() }
 }

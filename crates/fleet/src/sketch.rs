@@ -22,7 +22,7 @@
 //!
 //! | item | words |
 //! | --- | --- |
-//! | `class MODEL KIND` | `mem=` `units=` `cap=A,B` `share=exclusive\|milli` (exclusive) `idle=` `busy=` |
+//! | `class MODEL KIND` | `mem=` `units=` `cap=A,B` `share=exclusive\|milli\|slices` (exclusive) `profiles=NAME:SHARE:MEMORY:SLOTS:FIRST+FIRST,…` `idle=` `busy=` |
 //! | `node NAME` | `cores=` `mem=` must be given; `cpu=MODEL` (the first of kind cpu), `idle=` `busy=` `label.KEY=VALUE` `dev=MODEL*2,MODEL` `host=` `net=10Gbit/s` `links=0-1:25GB/s,…` `nic=` `switch=NAME:BANDWIDTH,NAME` (the nearest first) `down`; `x3`: three such nodes, `NAME-0` to `NAME-2` |
 //! | `domain` | a memory domain of the nodes above: `cores=` `mem=` (nothing) `dev=INDEX,INDEX` `kind=dram\|hbm\|cxl` (dram) `bw=` `latency_nanos=` (not known) |
 //! | `distances ROW …` | how far the domains of the nodes above are apart, `10,21 21,10`; where it is missing, 10 within a domain and 20 between two |
@@ -30,8 +30,8 @@
 //! | `nic` | a NIC of the nodes above: `bw=` must be given; `in=DOMAIN` (of none) |
 //! | `job NAME` | `tenant=` (default) `prio=` (0) `at=` (0s) `tasks=` (1) `gang` with `pernode=` and `under=` (switches) `work=` (no end) `deadline=` (a moment) `in=NAME:SIZE,…` `out=NAME:SIZE,…`, and the first alternative |
 //! | `or` | another alternative of the job above |
-//! | alternative | `cores=` `mem=` (nothing); `gpu=N`, `tpu=N`, …, with `share=` (1) `devmem=` `model=A,B` `units=` `cap=`; `numa=single`, `membw=` `pciebw=` `netbw=` (nothing stated); `label.KEY=VALUE`; `rate.MODEL=`; `talk=PATTERN*BYTES` for every unit of work |
-//! | `run JOB/TASK.ATTEMPT NODE` | `alt=` (0) `dev=INDEX,INDEX` `in=DOMAIN` (that of its first device, else the first) `since=` (0s) `stage=ordered\|running\|stray\|cancelled\|recalled\|stopping` (running) `generation=` (0); holds what the alternative asks, and its task no longer waits |
+//! | alternative | `cores=` `mem=` (nothing); `gpu=N`, `tpu=N`, …, with `share=` (1) `devmem=` `model=A,B` `units=` `cap=`, or `profile=NAME` (count 1); `numa=single`, `membw=` `pciebw=` `netbw=` (nothing stated); `label.KEY=VALUE`; `rate.MODEL=`; `talk=PATTERN*BYTES` for every unit of work |
+//! | `run JOB/TASK.ATTEMPT NODE` | `alt=` (0) `dev=INDEX,INDEX` (`dev=INDEX@FIRST` for a slice) `in=DOMAIN` (that of its first device, else the first) `since=` (0s) `stage=ordered\|running\|stray\|cancelled\|recalled\|stopping` (running) `generation=` (0); holds what the alternative asks, and its task no longer waits |
 //! | `again JOB/TASK.ATTEMPT` | the task waits for this attempt |
 //! | `mix COUNT` | an alternative of which so many tasks have come and gone |
 //! | `data NAME SIZE NODE …` | where a dataset is |
@@ -46,6 +46,7 @@
 mod line;
 mod read;
 mod inside;
+mod slices;
 mod alternative;
 mod wiring;
 mod datasets;

@@ -71,6 +71,7 @@ fn grant() -> impl Strategy<Value = Grant> {
             device: DeviceIndex(index),
             share: Milli(share),
             memory: Bytes(memory),
+            ..DeviceGrant::default()
         };
         Grant {
             cores: MilliCores(cores),
@@ -82,7 +83,7 @@ fn grant() -> impl Strategy<Value = Grant> {
 }
 
 fn whole_node() -> Free {
-    let device = DeviceFree { share: Milli::WHOLE, memory: Bytes(80) };
+    let device = DeviceFree { share: Milli::WHOLE, memory: Bytes(80), ..DeviceFree::default() };
     Free {
         cores: MilliCores(16_000),
         memory: Bytes(64),
@@ -139,8 +140,12 @@ proptest! {
 
 #[test]
 fn a_grant_that_names_a_device_twice_has_no_room() {
-    let device =
-        |index| DeviceGrant { device: DeviceIndex(index), share: Milli(100), memory: Bytes(1) };
+    let device = |index| DeviceGrant {
+        device: DeviceIndex(index),
+        share: Milli(100),
+        memory: Bytes(1),
+        ..DeviceGrant::default()
+    };
     let has_room = |indices: &[u16]| {
         let devices = indices.iter().copied().map(device).collect();
         whole_node().has_room_for(&Grant { devices, ..Grant::default() })

@@ -296,6 +296,7 @@ fn take(free: &mut [DeviceFree], grants: &[DeviceGrant]) {
         let left = &mut free[held.device.index()];
         left.share -= held.share;
         left.memory -= held.memory;
+        left.slots = left.slots.with(held.slots);
     }
 }
 
@@ -314,7 +315,11 @@ impl Taken {
             Some(wanted) => Self {
                 choice: way.devices,
                 count: wanted.count,
-                held: DeviceFree { share: wanted.share, memory: wanted.memory },
+                held: DeviceFree {
+                    share: wanted.share,
+                    memory: wanted.memory,
+                    ..DeviceFree::default()
+                },
             },
         }
     }
@@ -329,7 +334,7 @@ impl Taken {
         match self.choice {
             None => 0,
             Some(DeviceChoice::Whole | DeviceChoice::These(_)) => self.count,
-            Some(DeviceChoice::Share(device)) => {
+            Some(DeviceChoice::Share(device) | DeviceChoice::Slice(device, _)) => {
                 u32::from(group.free.devices[device.index()].share == Milli::WHOLE)
             }
         }
@@ -343,6 +348,11 @@ impl Taken {
         match self.choice {
             None => {}
             Some(DeviceChoice::Share(device)) => take(&mut free[device.index()]),
+            Some(DeviceChoice::Slice(device, slots)) => {
+                let left = &mut free[device.index()];
+                take(left);
+                left.slots = left.slots.with(slots);
+            }
             Some(DeviceChoice::Whole) => {
                 let suits = |(left, of): &(&mut DeviceFree, &ClassId)| {
                     **of == class && left.share == Milli::WHOLE && left.memory >= self.held.memory

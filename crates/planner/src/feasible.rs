@@ -12,7 +12,10 @@ use std::cmp::Reverse;
 
 use fleet::explanation::Constraint;
 use fleet::node::{self, Bounds, DeviceChoice};
-use fleet::{Alternative, ClassId, Classes, DeviceRequest, Free, Grant, Milli, Node, ShareRule};
+use fleet::{
+    Alternative, ClassId, Classes, DeviceClass, DeviceFree, DeviceRequest, Free, Grant, Milli,
+    Node, ShareRule,
+};
 
 use crate::groups::Summary;
 
@@ -125,7 +128,7 @@ pub(crate) fn judge(
             .or_else(|| count_misfit(request, class, node))
             .or_else(|| inside::lasting_misfit(alternative, class, node, rules))
             .or_else(|| free_misfit(alternative, free))
-            .or_else(|| device_misfit(request, class, node, free))
+            .or_else(|| device_misfit(request, (class, rules), node, free))
             .or_else(|| inside::free_misfit(alternative, class, (node, free), rules));
         match misfit {
             Some(misfit) => misfits.push((class, misfit)),
@@ -258,6 +261,7 @@ pub(crate) fn stand(
         None => match &alternative.request.devices {
             _ if inside::must_look(&alternative.request, node) => Standing::ByLook,
             None => Standing::BySummary,
+            Some(request) if request.profile.is_some() => Standing::ByLook,
             Some(request) if is_uniform && request.memory.is_zero() => Standing::BySummary,
             Some(_) => Standing::ByLook,
         },
@@ -295,8 +299,16 @@ fn class_misfit(request: &DeviceRequest, class: ClassId, classes: &Classes) -> O
     if request.capability.as_ref().is_some_and(|name| !class.capabilities.contains(name)) {
         return Some(refused(Constraint::Capability));
     }
-    let divides = request.share < Milli::WHOLE;
-    (divides && class.share == ShareRule::Exclusive).then(|| refused(Constraint::Sharing))
+    let is_whole = request.share == Milli::WHOLE;
+    let divides = match &request.profile {
+        Some(_) => class.share == ShareRule::Slices,
+        None => is_whole || class.share == ShareRule::Milli,
+    };
+    if !divides {
+        return Some(refused(Constraint::Sharing));
+    }
+    let has = request.profile.is_none() || class.profile_of(request).is_some();
+    (!has).then(|| refused(Constraint::Profile))
 }
 
 fn rate_misfit(alternative: &Alternative, class: ClassId, classes: &Classes) -> Option<Misfit> {
@@ -323,7 +335,7 @@ fn free_misfit(alternative: &Alternative, free: &Free) -> Option<Misfit> {
 
 fn device_misfit(
     request: &DeviceRequest,
-    class: ClassId,
+    (class, rules): (ClassId, Rules<'_>),
     node: &Node,
     free: &Free,
 ) -> Option<Misfit> {
@@ -344,12 +356,23 @@ fn device_misfit(
             Misfit { constraint: Constraint::FreeDevices, asked: wanted, best }
         });
     }
-    let has_memory = has_share().filter(|(_, left)| left.memory >= request.memory).count() as u64;
-    (has_memory < wanted).then(|| Misfit {
-        constraint: Constraint::FreeDeviceMemory,
-        asked: request.memory.0,
-        best: has_share().map(|(_, left)| left.memory.0).max().unwrap_or(0),
-    })
+    let has_memory = || has_share().filter(|(_, left)| left.memory >= request.memory);
+    if (has_memory().count() as u64) < wanted {
+        return Some(Misfit {
+            constraint: Constraint::FreeDeviceMemory,
+            asked: request.memory.0,
+            best: has_share().map(|(_, left)| left.memory.0).max().unwrap_or(0),
+        });
+    }
+    let model = rules.classes.get(class);
+    let has_place = has_memory().any(|(_, left)| has_place(request, model, left));
+    (!has_place && wanted > 0).then(|| refused(Constraint::FreeSlots))
+}
+
+/// Whether a device has a place for the slice that is asked for, if one is.
+fn has_place(request: &DeviceRequest, model: &DeviceClass, left: &DeviceFree) -> bool {
+    let has_place = |profile| model.place(profile, left.slots).is_some();
+    request.profile.is_none() || model.profile_of(request).is_some_and(has_place)
 }
 
 fn short(constraint: Constraint, asked: u64, best: u64) -> Option<Misfit> {

@@ -429,7 +429,7 @@ fn hash(make: MakeId, up: bool, free: &Free) -> u64 {
     hasher.write_u64(free.cores.0);
     hasher.write_u64(free.memory.0);
     for left in &free.devices {
-        hasher.write_u32(left.share.0);
+        hasher.write_u64(u64::from(left.share.0) | u64::from(left.slots.0) << 32);
         hasher.write_u64(left.memory.0);
     }
     for left in &free.domains {

@@ -313,7 +313,7 @@ fn prospects(alternative: &Alternative, groups: &Groups, rules: Rules<'_>) -> Pr
         for way in &ways.found {
             let share = request.devices.as_ref().map_or(Milli::WHOLE, |devices| devices.share);
             let may_be_awake =
-                share < Milli::WHOLE && classes.get(way.class).share == ShareRule::Milli;
+                share < Milli::WHOLE && classes.get(way.class).share != ShareRule::Exclusive;
             let mut grant = way.grant(alternative, node, &free);
             // Other runs may have woken sockets and a shared device already.
             grant.cores = MilliCores::ZERO;

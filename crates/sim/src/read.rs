@@ -16,6 +16,7 @@ mod draw;
 mod error;
 mod fault;
 mod fleet_file;
+mod profiles;
 mod topology_file;
 mod job_file;
 mod job_list;

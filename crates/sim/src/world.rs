@@ -240,7 +240,7 @@ fn station(node: &Node, inventory: &Inventory) -> Station {
     Station {
         node: Arc::new(node.clone()),
         free: node.capacity(&inventory.classes),
-        inside: Inside::of(node),
+        inside: Inside::of(node, &inventory.classes),
         outages: 0,
         was_told_lost: false,
         runs: BTreeSet::new(),

@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use controller::policy_file::{SHIPPED, shipped};
+use fleet::device::mig_profiles;
 use fleet::{
     Alternative, Attachment, Bandwidth, Bytes, Catalogue, ClassId, Classes, Communication, Dataset,
     Datasets, DeviceClass, DeviceIndex, DeviceKind, DeviceRequest, Holding, Job, JobId, Link,
-    Milli, MilliCores, Milliwatts, Node, NodeId, Pattern, Power, Rate, Reason, Request, Restart,
-    ShareRule, Span, Tenant, Time, Topology, Uplink, Work,
+    Milli, MilliCores, Milliwatts, Node, NodeId, Pattern, Power, Profile, Rate, Reason, Request,
+    Restart, ShareRule, Span, Tenant, Time, Topology, Uplink, Work,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -28,13 +29,14 @@ const ZONES: [&str; 2] = ["a", "b"];
 const NAMES: [&str; 3] = ["images", "words", "genome"];
 
 /// Models: name, kind, memory in GiB, share rule.
-const MODELS: [(&str, DeviceKind, u64, ShareRule); 6] = [
+const MODELS: [(&str, DeviceKind, u64, ShareRule); 7] = [
     ("EPYC", DeviceKind::Cpu, 0, ShareRule::Milli),
     ("XEON", DeviceKind::Cpu, 0, ShareRule::Milli),
     ("A100", DeviceKind::Gpu, 40, ShareRule::Milli),
     ("V100", DeviceKind::Gpu, 16, ShareRule::Milli),
     ("K80", DeviceKind::Gpu, 12, ShareRule::Exclusive),
     ("U280", DeviceKind::Fpga, 8, ShareRule::Exclusive),
+    ("A100-40GB", DeviceKind::Gpu, 40, ShareRule::Slices),
 ];
 
 #[test]
@@ -163,7 +165,7 @@ fn could_run(job: &Job, node: &Node, classes: &Classes) -> bool {
                 let class = classes.get(*id);
                 let count = node.devices.iter().filter(|other| *other == id).count();
                 asked.accepts(class)
-                    && (asked.share == Milli::WHOLE || class.share == ShareRule::Milli)
+                    && divides(asked, class)
                     && way.rate(&class.model).is_some()
                     && count >= asked.count as usize
             }),
@@ -171,6 +173,13 @@ fn could_run(job: &Job, node: &Node, classes: &Classes) -> bool {
         has_labels && has_devices && request.cores <= node.cores && request.memory <= node.memory
     };
     job.alternatives.iter().any(fits)
+}
+
+/// Whether such a part of a device can be had of the class. A profile is accepted or not elsewhere;
+/// of one profile as many slices have places as share and memory suffice for.
+fn divides(asked: &DeviceRequest, class: &DeviceClass) -> bool {
+    let is_whole = asked.share == Milli::WHOLE;
+    is_whole || asked.profile.is_some() || class.share == ShareRule::Milli
 }
 
 /// Whether all tasks of the gang could run at the same time, in one way, if everything were empty.
@@ -188,8 +197,7 @@ fn could_gather(job: &Job, fleet: &Inventory) -> bool {
             return if node.cpu == class { rest } else { 0 };
         };
         let model = classes.get(class);
-        if !asked.accepts(model) || (asked.share < Milli::WHOLE && model.share != ShareRule::Milli)
-        {
+        if !asked.accepts(model) || !divides(asked, model) {
             return 0;
         }
         let devices = node.devices.iter().filter(|other| **other == class).count() as u64;
@@ -236,6 +244,10 @@ impl Dice {
 
 fn random_fleet(dice: &mut Dice) -> Inventory {
     let class = |(model, kind, memory, share): &(&str, DeviceKind, u64, ShareRule)| DeviceClass {
+        profiles: match share {
+            ShareRule::Slices => mig_profiles(model, Bytes(memory * GIB)).expect("an A100"),
+            ShareRule::Exclusive | ShareRule::Milli => Vec::new(),
+        },
         model: (*model).to_owned(),
         kind: *kind,
         memory: Bytes(memory * GIB),
@@ -248,7 +260,7 @@ fn random_fleet(dice: &mut Dice) -> Inventory {
     let nodes = (0..nodes).map(|id| {
         let mut devices = Vec::new();
         for _ in 0..dice.below(3) {
-            let class = ClassId(*dice.pick(&[2, 3, 4, 5]));
+            let class = ClassId(*dice.pick(&[2, 3, 4, 5, 6, 6]));
             devices.extend(std::iter::repeat_n(class, dice.within(1, 2) as usize));
         }
         Node {
@@ -355,7 +367,7 @@ fn random_way(dice: &mut Dice) -> Alternative {
     let devices = dice.one_in(2).then(|| {
         let is_shared = dice.one_in(2);
         let wants_models = dice.one_in(3);
-        DeviceRequest {
+        let request = DeviceRequest {
             kind: if dice.one_in(6) { DeviceKind::Fpga } else { DeviceKind::Gpu },
             count: if is_shared { 1 } else { dice.within(1, 2) },
             share: Milli(if is_shared { 100 * dice.within(1, 9) } else { 1000 }),
@@ -363,7 +375,15 @@ fn random_way(dice: &mut Dice) -> Alternative {
             models: if wants_models { vec![dice.pick(&MODELS).0.to_owned()] } else { Vec::new() },
             compute_units: 0,
             capability: None,
+            profile: None,
+        };
+        if !dice.one_in(3) {
+            return request;
         }
+        let known = mig_profiles("A100-40GB", Bytes(40 * GIB)).expect("an A100");
+        let Profile { name, share, memory, .. } = dice.pick(&known).clone();
+        let (kind, models) = (DeviceKind::Gpu, Vec::new());
+        DeviceRequest { kind, models, count: 1, share, memory, profile: Some(name), ..request }
     });
     let mut rates = BTreeMap::new();
     if dice.one_in(2) {

@@ -235,6 +235,7 @@ fn start(job: &Job, attempt: u32, node: u32, generation: u64) -> Order {
             device: DeviceIndex(index),
             share: devices.share,
             memory: devices.memory,
+            ..DeviceGrant::default()
         })
     });
     let placement = Placement {

@@ -216,7 +216,12 @@ impl Planner {
         let site = &self.sites[chosen.position];
         if let Some(device) = device {
             let device = DeviceIndex(u16::try_from(device).expect("a node has few devices"));
-            return vec![DeviceGrant { device, share: request.share, memory: request.memory }];
+            return vec![DeviceGrant {
+                device,
+                share: request.share,
+                memory: request.memory,
+                ..DeviceGrant::default()
+            }];
         }
         let class = site.class.expect("a node that has room has devices");
         choose_devices(&site.node, &site.free, &self.classes, request, class)

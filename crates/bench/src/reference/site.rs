@@ -97,6 +97,7 @@ pub(crate) mod tests {
             models: Vec::new(),
             compute_units: 0,
             capability: None,
+            profile: None,
         });
         let request =
             Request { cores: MilliCores(cores), memory: Bytes(1), devices, ..Request::default() };
@@ -111,6 +112,7 @@ pub(crate) mod tests {
     /// A processor and a GPU of 30 W idle, 300 W busy.
     pub(crate) fn classes() -> Classes {
         let class = |model: &str, kind, share, power: (u64, u64)| DeviceClass {
+            profiles: Vec::new(),
             model: model.to_owned(),
             kind,
             memory: Bytes::ZERO,
@@ -141,7 +143,7 @@ pub(crate) mod tests {
             topology: None,
             attachment: None,
         };
-        let device = |share: &u32| DeviceFree { share: Milli(*share), memory: Bytes::ZERO };
+        let device = |share: &u32| DeviceFree { share: Milli(*share), ..DeviceFree::default() };
         let free = Free {
             cores: MilliCores(free),
             memory: Bytes(1 << 30),

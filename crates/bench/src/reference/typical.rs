@@ -91,6 +91,7 @@ impl TypicalPod {
             models: self.models.clone(),
             compute_units: 0,
             capability: None,
+            profile: None,
         };
         let request = Request {
             cores: MilliCores(self.cores),

@@ -2,8 +2,8 @@
 
 use controller::{Drift, Turn};
 use fleet::{
-    Action, Bytes, DeviceGrant, DeviceIndex, Extent, JobId, Milli, MilliCores, NodeId, Outcome,
-    Receipt, RunId, RunSight, RunState, Stage, StopCause,
+    Action, DeviceGrant, Extent, JobId, Milli, MilliCores, NodeId, Outcome, Receipt, RunId,
+    RunSight, RunState, Stage, StopCause,
 };
 
 use crate::world::{LOST_A, LOST_B, World, attempt};
@@ -103,7 +103,7 @@ fn a_run_that_is_said_to_hold_a_device_twice_has_no_room() {
     let (mut world, _) = World::with_train();
     let unknown = RunId { job: JobId(77), ..RunId::default() };
     let mut sight = sight_with(&world, unknown, 1, 1);
-    let device = DeviceGrant { device: DeviceIndex(0), share: Milli(600), memory: Bytes::ZERO };
+    let device = DeviceGrant { share: Milli(600), ..DeviceGrant::default() };
     sight.grant.devices = vec![device; 2];
     let turn = world.see(Vec::new(), vec![sight]);
     assert_eq!(turn.drifts, [Drift::Overfull(unknown, NodeId(1))]);

@@ -2,8 +2,8 @@
 //! for.
 
 use super::inside::{must_be_in_one, this_can, this_could};
-use super::{Fault, Part};
-use crate::id::{ChannelIndex, ClassId, DeviceIndex};
+use super::{Fault, Part, inside, slices};
+use crate::id::{ChannelIndex, DeviceIndex};
 use crate::job::Request;
 use crate::node::{DomainGrant, Free, Grant, Node};
 use crate::plan::Placement;
@@ -160,7 +160,7 @@ pub(super) struct Room<'a> {
     pub(super) most: &'a Most<'a>,
     pub(super) free: Option<&'a Free>,
     pub(super) request: &'a Request,
-    pub(super) class: ClassId,
+    pub(super) class: inside::Of<'a>,
 }
 
 impl Room<'_> {
@@ -185,7 +185,7 @@ impl Room<'_> {
         let topology = must_be_in_one(request, node)?;
         let has = |at: &usize| match self.free {
             Some(free) => this_can(request, self.class, (node, free), *at),
-            None => this_could(request, self.class, node, *at),
+            None => this_could(request, self.class.0, node, *at),
         };
         Some((0..topology.domains.len()).filter(has).collect())
     }
@@ -266,7 +266,10 @@ impl Room<'_> {
                 let left = free.devices[device];
                 left.share >= asked.share && left.memory >= asked.memory
             });
-            node.devices[device] == self.class && free && may(device)
+            let place = self.free.is_none_or(|free| {
+                slices::one_has_place(asked, self.class.1, &[&free.devices[device]])
+            });
+            node.devices[device] == self.class.0 && free && place && may(device)
         };
         let mut had = vec![0_u64; topology.pcie.len()];
         let mut total = 0;

@@ -162,6 +162,8 @@ fn is_amount(constraint: Constraint) -> bool {
         | Constraint::Model
         | Constraint::Capability
         | Constraint::Sharing
+        | Constraint::Profile
+        | Constraint::FreeSlots
         | Constraint::Rate
         | Constraint::Domain
         | Constraint::FreeDomain => false,

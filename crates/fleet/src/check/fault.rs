@@ -133,6 +133,19 @@ pub enum Fault {
     /// What is stated for the network is not granted of one NIC.
     #[error("run {run} moves {asked} over the network and is granted {granted} of {nics} NICs")]
     NicsDiffer { run: RunId, asked: Bandwidth, granted: Bandwidth, nics: usize },
+    /// A slice is asked for that the class cannot be cut into, or another size is granted.
+    #[error(
+        "run {run} asks for a slice {asked:?}, which class {class} cannot be cut into like this"
+    )]
+    ProfileUnmet { run: RunId, class: ClassId, asked: String },
+    /// The slots of a grant are none at which the slice may be.
+    #[error(
+        "run {run} is granted slots {slots:#b} of device {device}, where the slice has no place"
+    )]
+    SlotsMisplaced { run: RunId, device: DeviceIndex, slots: u16 },
+    /// The slots of a grant are taken.
+    #[error("run {run} is granted slots {slots:#b} of device {device}, and {taken:#b} are taken")]
+    SlotsTaken { run: RunId, device: DeviceIndex, slots: u16, taken: u16 },
     /// More is granted than is left by the runs of the snapshot and the placements before.
     #[error("run {run} is granted {asked} {part} of node {node}, which has {left} left")]
     Over { run: RunId, node: NodeId, part: Part, asked: u64, left: u64 },

@@ -1,7 +1,8 @@
 //! Whether what is granted of memory domains is there, adds up, and is what was asked; and whether
 //! one domain has room for all of a request.
 
-use super::{Fault, Part};
+use super::{Fault, Part, slices};
+use crate::device::DeviceClass;
 use crate::id::{ClassId, DomainIndex};
 use crate::job::{Reach, Request};
 use crate::node::{DeviceFree, DomainFree, Free, Grant, Node};
@@ -87,6 +88,9 @@ pub(super) fn leave(left: &mut Free, grant: &Grant) {
     }
 }
 
+/// A class of devices, by its id and in full.
+pub(super) type Of<'a> = (ClassId, &'a DeviceClass);
+
 /// Whether one domain of the node would have all that is asked if nothing ran.
 pub(super) fn one_could(request: &Request, class: ClassId, node: &Node) -> bool {
     must_be_in_one(request, node).is_none_or(|topology| {
@@ -95,7 +99,7 @@ pub(super) fn one_could(request: &Request, class: ClassId, node: &Node) -> bool 
 }
 
 /// Whether one domain of the node has all that is asked free.
-pub(super) fn one_can(request: &Request, class: ClassId, (node, free): (&Node, &Free)) -> bool {
+pub(super) fn one_can(request: &Request, class: Of<'_>, (node, free): (&Node, &Free)) -> bool {
     must_be_in_one(request, node).is_none_or(|topology| {
         (0..topology.domains.len()).any(|domain| this_can(request, class, (node, free), domain))
     })
@@ -114,7 +118,7 @@ pub(super) fn this_could(request: &Request, class: ClassId, node: &Node, at: usi
 /// Whether this domain has all that is asked free.
 pub(super) fn this_can(
     request: &Request,
-    class: ClassId,
+    (class, model): Of<'_>,
     (node, free): (&Node, &Free),
     at: usize,
 ) -> bool {
@@ -126,9 +130,12 @@ pub(super) fn this_can(
     };
     let attached = topology.domains[at].devices.iter().map(|device| usize::from(device.0));
     let of_class = attached.filter(|device| node.devices[*device] == class);
-    let suited = of_class.filter(|device| suits(&free.devices[*device])).count();
-    let wanted = request.devices.as_ref().map_or(0, |devices| devices.count as usize);
-    cores >= request.cores && memory >= request.memory && suited >= wanted
+    let suited = of_class.map(|device| &free.devices[device]).filter(|device| suits(device));
+    let suited: Vec<&DeviceFree> = suited.collect();
+    let has_devices = request.devices.as_ref().is_none_or(|asked| {
+        suited.len() >= asked.count as usize && slices::one_has_place(asked, model, &suited)
+    });
+    cores >= request.cores && memory >= request.memory && has_devices
 }
 
 /// The domains among which one must have all; nothing where that does not matter.

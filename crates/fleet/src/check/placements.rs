@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Fault, Part, channels, inside};
+use super::{Fault, Part, channels, inside, slices};
 use crate::device::{DeviceClass, ShareRule};
 use crate::id::{Attempt, JobId, NodeId, TaskIndex};
 use crate::job::{Alternative, DeviceRequest, Job};
@@ -104,6 +104,7 @@ fn take(placement: &Placement, left: &mut Free, faults: &mut Vec<Fault>) {
         amount(Part::DeviceMemory(held.device), held.memory.0, left.memory.0);
         left.memory = left.memory.saturating_sub(held.memory);
     }
+    slices::take(placement, left, faults);
     inside::take(placement, left, faults);
 }
 
@@ -142,6 +143,7 @@ fn check_choice(
         Some(request) => {
             check_class(placement, request, model, faults);
             check_class_of_devices(placement, node, model, faults);
+            slices::check(placement, request, model, faults);
         }
     }
     check_rate(placement, (job, chosen), (model, node), faults);
@@ -213,7 +215,8 @@ fn check_class_of_devices(
         if let Some(found) = node.devices.get(device.index()).filter(|found| **found != class) {
             faults.push(Fault::DeviceOfOtherClass { run, node: id, device, class, found: *found });
         }
-        if model.share == ShareRule::Exclusive && held.share < Milli::WHOLE {
+        let is_slice = model.share == ShareRule::Slices && !held.slots.is_none();
+        if model.share != ShareRule::Milli && held.share < Milli::WHOLE && !is_slice {
             faults.push(Fault::ShareOfExclusive { run, node: id, device, share: held.share });
         }
     }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::locality::{self, Prospect};
 use super::placements::{declared_rate, time_for};
-use super::{Fault, channels, inside};
+use super::{Fault, channels, inside, slices};
 use crate::device::{DeviceClass, ShareRule};
 use crate::explanation::{Constraint, FellOut, Patience, Reason, Tally};
 use crate::id::{ClassId, NodeId};
@@ -83,6 +83,7 @@ fn left_after(snapshot: &Snapshot, placements: &[Placement]) -> Vec<Free> {
         }
         inside::leave(left, grant);
         channels::leave(left, grant);
+        slices::leave(left, grant);
     }
     left
 }
@@ -171,7 +172,7 @@ fn speak(
         let walk = |place: &Place<'_>| {
             walk_node(alternative, place)
                 .and_then(|()| walk_class(alternative, class))
-                .and_then(|()| walk_amounts(alternative, id, place))
+                .and_then(|()| walk_amounts(alternative, (id, class), place))
         };
         if walk(&empty).is_ok() {
             count.prospects.insert(id);
@@ -217,13 +218,27 @@ fn walk_class(alternative: &Alternative, class: &DeviceClass) -> Result<(), Unme
         };
         met(Constraint::Capability, capable)?;
         let whole = request.share >= Milli::WHOLE;
-        met(Constraint::Sharing, whole || class.share != ShareRule::Exclusive)?;
+        let divides = match &request.profile {
+            Some(_) => class.share == ShareRule::Slices,
+            None => whole || class.share == ShareRule::Milli,
+        };
+        met(Constraint::Sharing, divides)?;
+        let known = |name: &String| {
+            class.profiles.iter().any(|one| {
+                (&one.name, one.share, one.memory) == (name, request.share, request.memory)
+            })
+        };
+        met(Constraint::Profile, request.profile.as_ref().is_none_or(known))?;
     }
     met(Constraint::Rate, declared_rate(alternative, &class.model).is_some())
 }
 
 /// What the node has, and has free.
-fn walk_amounts(alternative: &Alternative, class: ClassId, place: &Place<'_>) -> Result<(), Unmet> {
+fn walk_amounts(
+    alternative: &Alternative,
+    (class, model): (ClassId, &DeviceClass),
+    place: &Place<'_>,
+) -> Result<(), Unmet> {
     let Place { node, free, .. } = place;
     let request = &alternative.request;
     enough(Constraint::Cores, request.cores.0, node.cores.0)?;
@@ -240,20 +255,20 @@ fn walk_amounts(alternative: &Alternative, class: ClassId, place: &Place<'_>) ->
     }
     met(Constraint::Domain, inside::one_could(request, class, node))?;
     let most = channels::Most { node, oversubscribe: place.oversubscribe };
-    walk_channels(request, class, (&most, None))?;
+    walk_channels(request, (class, model), (&most, None))?;
     enough(Constraint::FreeCores, request.cores.0, free.cores.0)?;
     enough(Constraint::FreeMemory, request.memory.0, free.memory.0)?;
     if let Some(devices) = &request.devices {
-        walk_free_devices(devices, &of_class)?;
+        walk_free_devices(devices, model, &of_class)?;
     }
-    met(Constraint::FreeDomain, inside::one_can(request, class, (node, free)))?;
-    walk_channels(request, class, (&most, Some(free)))
+    met(Constraint::FreeDomain, inside::one_can(request, (class, model), (node, free)))?;
+    walk_channels(request, (class, model), (&most, Some(free)))
 }
 
 /// What channels pass in all, or have left.
 fn walk_channels(
     request: &Request,
-    class: ClassId,
+    class: inside::Of<'_>,
     (most, free): (&channels::Most<'_>, Option<&Free>),
 ) -> Result<(), Unmet> {
     use Constraint::{
@@ -270,7 +285,11 @@ fn walk_channels(
     enough(of(NetworkBandwidth, FreeNetworkBandwidth), asked, room.network())
 }
 
-fn walk_free_devices(request: &DeviceRequest, of_class: &[DeviceFree]) -> Result<(), Unmet> {
+fn walk_free_devices(
+    request: &DeviceRequest,
+    model: &DeviceClass,
+    of_class: &[DeviceFree],
+) -> Result<(), Unmet> {
     let wanted = u64::from(request.count);
     let with_share: Vec<_> = of_class.iter().filter(|left| left.share >= request.share).collect();
     if request.share >= Milli::WHOLE {
@@ -280,13 +299,14 @@ fn walk_free_devices(request: &DeviceRequest, of_class: &[DeviceFree]) -> Result
         let asked = request.share.0.into();
         return Err(Unmet { constraint: Constraint::FreeShare, best, asked });
     }
-    let with_memory = with_share.iter().filter(|left| left.memory >= request.memory).count();
-    if (with_memory as u64) < wanted {
+    let with_memory: Vec<&DeviceFree> =
+        with_share.iter().copied().filter(|left| left.memory >= request.memory).collect();
+    if (with_memory.len() as u64) < wanted {
         let best = with_share.iter().map(|left| left.memory.0).max().unwrap_or(0);
         let asked = request.memory.0;
         return Err(Unmet { constraint: Constraint::FreeDeviceMemory, best, asked });
     }
-    Ok(())
+    met(Constraint::FreeSlots, slices::one_has_place(request, model, &with_memory))
 }
 
 fn met(constraint: Constraint, is_met: bool) -> Result<(), Unmet> {

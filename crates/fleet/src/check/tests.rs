@@ -4,6 +4,7 @@
 mod plan;
 mod inside;
 mod channels;
+mod slices;
 mod stops;
 mod explanation;
 mod reasons;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::line::Line;
-use super::{SketchError, WordFault};
+use super::{SketchError, WordFault, slices};
 use crate::communication::{Communication, Pattern};
 use crate::device::{Classes, DeviceKind};
 use crate::id::{Attempt, ClassId, DeviceIndex, RunId, TaskIndex};
@@ -87,14 +87,22 @@ fn devices(line: &mut Line<'_>, classes: &Classes) -> Result<Option<DeviceReques
     let models = line.value("model")?;
     let compute_units = line.number("units")?;
     let capability = line.value("cap")?.map(str::to_owned);
+    let slice = slices::asked(line, classes)?;
     let Some((kind, count)) = asked else {
         let constrained = share.is_some() || memory.is_some() || compute_units.is_some();
+        let constrained = constrained || slice.is_some();
         if constrained || models.is_some() || capability.is_some() {
             return Err(line.fault(line.item(), WordFault::WithoutDevice));
         }
         return Ok(None);
     };
-    let share = share.unwrap_or(Milli::WHOLE);
+    if slice.is_some() && (share.is_some() || memory.is_some() || count != 1) {
+        return Err(line.fault("profile", WordFault::ShareOfSeveral));
+    }
+    let (profile, share, memory) = match slice {
+        Some((name, share, memory)) => (Some(name), share, memory),
+        None => (None, share.unwrap_or(Milli::WHOLE), memory.unwrap_or_default()),
+    };
     if count == 0 || share.is_zero() || share > Milli::WHOLE {
         let fault = WordFault::Malformed { what: "some of a device", example: "gpu=1 share=0.5" };
         return Err(line.fault(kind.name(), fault));
@@ -110,10 +118,11 @@ fn devices(line: &mut Line<'_>, classes: &Classes) -> Result<Option<DeviceReques
         kind,
         count,
         share,
-        memory: memory.unwrap_or_default(),
+        memory,
         models: models.into_iter().map(str::to_owned).collect(),
         compute_units: compute_units.unwrap_or_default(),
         capability,
+        profile,
     }))
 }
 
@@ -156,7 +165,7 @@ pub(super) fn placement(
         let fault = WordFault::AlternativeUnknown { alternatives: job.alternatives.len() };
         line.fault(&format!("alt={index}"), fault)
     })?;
-    let devices = granted(line, alternative.request.devices.as_ref(), node)?;
+    let devices = granted(line, classes, alternative.request.devices.as_ref(), node)?;
     let class = devices.first().map_or(node.cpu, |held| node.devices[held.device.index()]);
     let model = &classes.get(class).model;
     let rate = alternative
@@ -178,6 +187,7 @@ pub(super) fn placement(
 
 fn granted(
     line: &mut Line<'_>,
+    classes: &Classes,
     request: Option<&DeviceRequest>,
     node: &Node,
 ) -> Result<Vec<DeviceGrant>, SketchError> {
@@ -185,7 +195,13 @@ fn granted(
     let asked = request.map_or(0, |request| request.count);
     let mut held = Vec::new();
     for index in word.into_iter().flat_map(|word| word.split(',')) {
-        let device = DeviceIndex(line.whole(index)?);
+        let profile = request.and_then(|request| request.profile.as_deref());
+        let slots = profile.map(|name| {
+            let found = classes.iter().find_map(|(_, class)| class.profile(name));
+            found.map_or(0, |profile| profile.slots)
+        });
+        let (device, slots) = slices::held(line, index, slots)?;
+        let device = DeviceIndex(device);
         if device.index() >= node.devices.len() {
             let fault = WordFault::DeviceUnknown { devices: node.devices.len() };
             return Err(line.fault(index, fault));
@@ -194,6 +210,7 @@ fn granted(
             device,
             share: request.share,
             memory: request.memory,
+            slots,
         }));
     }
     if held.len() != asked as usize || (request.is_none() && word.is_some()) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::alternative::{alternative, known_model, labels, placement as place, run_name};
 use super::line::Line;
 use super::wiring::{attachment, gang, topology};
-use super::{SketchError, WordFault, datasets, inside, signals};
+use super::{SketchError, WordFault, datasets, inside, signals, slices};
 use crate::device::{DeviceClass, DeviceKind, Power, ShareRule};
 use crate::id::{Attempt, ClassId, Generation, JobId, NodeId, TaskIndex, Tenant};
 use crate::job::{Alternative, Job};
@@ -119,6 +119,7 @@ impl Sketch {
         let share = match line.value("share")? {
             None | Some("exclusive") => ShareRule::Exclusive,
             Some("milli") => ShareRule::Milli,
+            Some("slices") => ShareRule::Slices,
             Some(word) => {
                 let fault = WordFault::Malformed { what: "a share rule", example: "share=milli" };
                 return Err(line.fault(word, fault));
@@ -132,6 +133,7 @@ impl Sketch {
             compute_units: line.number("units")?.unwrap_or_default(),
             capabilities: capabilities.map(str::to_owned).collect(),
             share,
+            profiles: slices::profiles(line)?,
             power: power(line)?,
         };
         self.parts.classes.0.push(class);

@@ -12,7 +12,8 @@ use crate::units::{Bandwidth, Bytes, Micro, Milli, MilliCores, Span, Time};
 /// A plan, one line a start, stop or wake: `start train/1.0 n-0 alt=0 a100 cores=1 dev=0:0.5
 /// for=50s`.
 ///
-/// A device is written `index:share:memory`, without what is whole or nothing; memory domains
+/// A device is written `index:share:memory`, without what is whole or nothing, and a
+/// slice with the first of its slots, `0:0.428:20Gi@4`; memory domains
 /// `in=0`, or `in=0:cores:memory,1:cores:memory` where it takes several; channels
 /// `over=0:16GB/s`. A job that has no tasks waiting is written by its id.
 #[must_use]
@@ -99,6 +100,9 @@ fn start_text(snapshot: &Snapshot, placement: &Placement) -> String {
 
 fn device_text(held: &DeviceGrant) -> String {
     let index = held.device.0;
+    if !held.slots.is_none() {
+        return format!("{index}:{}:{}@{}", held.share, held.memory, held.slots.first());
+    }
     match (held.share == Milli::WHOLE, held.memory.is_zero()) {
         (true, true) => index.to_string(),
         (false, true) => format!("{index}:{}", held.share),
@@ -161,6 +165,7 @@ fn fell_out_text(fell_out: &FellOut) -> String {
         Constraint::ComputeUnits => ("compute-units", count()),
         Constraint::Capability => ("capability", String::new()),
         Constraint::Sharing => ("sharing", String::new()),
+        Constraint::Profile => ("profile", String::new()),
         Constraint::Rate => ("rate", String::new()),
         Constraint::Cores => ("cores", cores()),
         Constraint::Memory => ("memory", bytes()),
@@ -174,6 +179,7 @@ fn fell_out_text(fell_out: &FellOut) -> String {
         Constraint::FreeDevices => ("free-devices", count()),
         Constraint::FreeShare => ("free-share", cores()),
         Constraint::FreeDeviceMemory => ("free-device-memory", bytes()),
+        Constraint::FreeSlots => ("free-slots", String::new()),
         Constraint::FreeDomain => ("free-domain", String::new()),
         Constraint::FreeMemoryBandwidth => ("free-memory-bandwidth", moved()),
         Constraint::FreePcieBandwidth => ("free-pcie-bandwidth", count()),

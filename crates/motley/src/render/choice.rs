@@ -69,6 +69,9 @@ fn place(names: &Names<'_>, placement: &Placement) -> String {
     let indices: Vec<_> = held.iter().map(|held| held.device.0.to_string()).collect();
     let what = match held.as_slice() {
         [] => format!("{} cores", placement.grant.cores),
+        [one] if !one.slots.is_none() => {
+            format!("the slice from slot {} of device {}", one.slots.first(), one.device.0)
+        }
         [one] if one.share < Milli::WHOLE => format!("{} of device {}", one.share, one.device.0),
         [one] => format!("device {}", one.device.0),
         _ => format!("devices {}", words::list(&indices, ", ")),

@@ -67,6 +67,7 @@ fn lacking(constraint: Constraint) -> String {
         Constraint::ComputeUnits => "compute units".to_owned(),
         Constraint::Capability => "capability".to_owned(),
         Constraint::Sharing => "device cannot be shared".to_owned(),
+        Constraint::Profile => "slices of the profile".to_owned(),
         Constraint::Rate => "no rate declared".to_owned(),
         Constraint::Cores => "cores".to_owned(),
         Constraint::Memory => "memory".to_owned(),
@@ -80,6 +81,7 @@ fn lacking(constraint: Constraint) -> String {
         Constraint::FreeDevices => "free devices".to_owned(),
         Constraint::FreeShare => "free share of a device".to_owned(),
         Constraint::FreeDeviceMemory => "free device memory".to_owned(),
+        Constraint::FreeSlots => "place for the slice".to_owned(),
         Constraint::FreeDomain => "free room in one memory domain".to_owned(),
         Constraint::FreeMemoryBandwidth => "free memory bandwidth".to_owned(),
         Constraint::FreePcieBandwidth => "free PCIe bandwidth".to_owned(),
@@ -156,19 +158,16 @@ pub(super) fn unmet(alternative: &Alternative, group: &FellOut) -> String {
         Constraint::ComputeUnits => format!("{kind} compute units {best} of {asked} asked"),
         Constraint::Capability => format!("no {kind} with {}", capability(alternative)),
         Constraint::Sharing => format!("{kind} cannot be shared"),
+        Constraint::Profile => format!("{kind} without slices of profile {}", profile(alternative)),
         Constraint::Rate => format!("no rate declared for its {kind} model"),
         Constraint::Cores => format!("cores {} of {} asked", thousandths(best), thousandths(asked)),
         Constraint::Memory => format!("memory {} of {} asked", Bytes(best), Bytes(asked)),
         Constraint::Devices => format!("{kind}s {best} of {asked} asked"),
-        Constraint::MemoryBandwidth => {
-            format!("memory bandwidth {} of {} asked", Bandwidth(best), Bandwidth(asked))
-        }
+        Constraint::MemoryBandwidth => passing("memory bandwidth", best, asked),
         Constraint::PcieBandwidth => {
             format!("{kind}s with the PCIe bandwidth {best} of {asked} asked")
         }
-        Constraint::NetworkBandwidth => {
-            format!("network bandwidth {} of {} asked", Bandwidth(best), Bandwidth(asked))
-        }
+        Constraint::NetworkBandwidth => passing("network bandwidth", best, asked),
         Constraint::Domain => "no memory domain is large enough for all of it".to_owned(),
         Constraint::FreeCores => {
             format!("free cores {} of {} asked", thousandths(best), thousandths(asked))
@@ -185,17 +184,24 @@ pub(super) fn unmet(alternative: &Alternative, group: &FellOut) -> String {
         Constraint::FreeDeviceMemory => {
             format!("free {kind} memory {} of {} asked", Bytes(best), Bytes(asked))
         }
-        Constraint::FreeMemoryBandwidth => {
-            format!("free memory bandwidth {} of {} asked", Bandwidth(best), Bandwidth(asked))
-        }
+        Constraint::FreeMemoryBandwidth => passing("free memory bandwidth", best, asked),
         Constraint::FreePcieBandwidth => {
             format!("{kind}s with the PCIe bandwidth free {best} of {asked} asked")
         }
-        Constraint::FreeNetworkBandwidth => {
-            format!("free network bandwidth {} of {} asked", Bandwidth(best), Bandwidth(asked))
+        Constraint::FreeNetworkBandwidth => passing("free network bandwidth", best, asked),
+        Constraint::FreeSlots => {
+            format!(
+                "enough of one {kind} free, but no place for a slice of profile {}",
+                profile(alternative)
+            )
         }
         Constraint::FreeDomain => "no memory domain has all of it free".to_owned(),
     }
+}
+
+/// How much passes, of what was asked.
+fn passing(what: &str, best: u64, asked: u64) -> String {
+    format!("{what} {} of {} asked", Bandwidth(best), Bandwidth(asked))
 }
 
 /// Cores or a share, as a decimal.
@@ -213,6 +219,11 @@ fn capability(alternative: &Alternative) -> String {
     let devices = alternative.request.devices.as_ref();
     let name = devices.and_then(|devices| devices.capability.as_deref());
     words::clip(name.unwrap_or("the capability"))
+}
+
+fn profile(alternative: &Alternative) -> String {
+    let devices = alternative.request.devices.as_ref();
+    words::clip(devices.and_then(|devices| devices.profile.as_deref()).unwrap_or_default())
 }
 
 fn for_faster(names: &Names<'_>, patience: &Patience) -> String {

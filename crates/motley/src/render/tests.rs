@@ -12,6 +12,7 @@ use super::*;
 
 fn class(model: &str, kind: DeviceKind) -> DeviceClass {
     DeviceClass {
+        profiles: Vec::new(),
         model: model.to_owned(),
         kind,
         memory: Bytes::ZERO,
@@ -40,6 +41,7 @@ fn gpus(count: u32, models: &[&str]) -> Alternative {
         models: models.iter().map(|model| (*model).to_owned()).collect(),
         compute_units: 0,
         capability: Some("sm_90".to_owned()),
+        profile: None,
     };
     alternative(1, Some(devices))
 }
@@ -87,8 +89,10 @@ fn no_room(job: &Job, tallies: Vec<Tally>) -> String {
 
 /// The words for one group of nodes of a job that asks for a GPU.
 fn one(constraint: Constraint, asked: u64, best: u64) -> String {
+    let mut wanted = gpus(1, &["A100", "H100"]);
+    wanted.request.devices.as_mut().unwrap().profile = Some("3g.20gb".to_owned());
     let text = no_room(
-        &job(vec![gpus(1, &["A100", "H100"])]),
+        &job(vec![wanted]),
         vec![tally(0, &[group(Constraint::Up, 9, 1, 0), group(constraint, 2, asked, best)])],
     );
     let (_, told) = text.rsplit_once("2: ").unwrap();
@@ -131,6 +135,11 @@ fn every_constraint_has_words() {
         (one(Constraint::FreeShare, 500, 200), "free share of one GPU 0.2 of 0.5 asked"),
         (one(Constraint::FreeDeviceMemory, 8 * gib, gib), "free GPU memory 1Gi of 8Gi asked"),
         (one(Constraint::Domain, 1, 0), "no memory domain is large enough for all of it"),
+        (one(Constraint::Profile, 1, 0), "GPU without slices of profile 3g.20gb"),
+        (
+            one(Constraint::FreeSlots, 1, 0),
+            "enough of one GPU free, but no place for a slice of profile 3g.20gb",
+        ),
         (one(Constraint::FreeDomain, 1, 0), "no memory domain has all of it free"),
         (one(Constraint::MemoryBandwidth, 9 * giga, giga), "memory bandwidth 1GB/s of 9GB/s asked"),
         (one(Constraint::PcieBandwidth, 2, 1), "GPUs with the PCIe bandwidth 1 of 2 asked"),
@@ -242,6 +251,7 @@ fn chosen_by(values: &[TierValue], job: &Job, chosen: &[u32], runner_up: Option<
         device: DeviceIndex(device),
         share: Milli::WHOLE,
         memory: Bytes::ZERO,
+        ..DeviceGrant::default()
     };
     let placement = Placement {
         run: RunId::default(),

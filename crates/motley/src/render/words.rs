@@ -65,6 +65,9 @@ pub(super) fn request(alternative: &Alternative) -> String {
 }
 
 fn amount(devices: &DeviceRequest) -> String {
+    if let Some(profile) = &devices.profile {
+        return format!("{} of a {}", clip(profile), kind(devices.kind));
+    }
     if devices.share < Milli::WHOLE {
         return format!("{} {}", devices.share, kind(devices.kind));
     }

@@ -10,7 +10,7 @@ use fleet::{
     Topology,
 };
 
-use super::{Devices, Misfit, Rules, Way, Ways, list, refused, short};
+use super::{Devices, Misfit, Rules, Way, Ways, has_place, list, refused, short};
 
 /// Whether one memory domain of the node must have all of a request.
 pub(super) fn must_be_in_one(request: &Request, node: &Node) -> bool {
@@ -63,8 +63,13 @@ pub(super) fn free_misfit(
     let suits = |device: DeviceIndex| {
         let left = free.devices[device.index()];
         let asked = request.devices.as_ref();
+        let model = rules.classes.get(class);
         node.devices[device.index()] == class
-            && asked.is_some_and(|asked| left.share >= asked.share && left.memory >= asked.memory)
+            && asked.is_some_and(|asked| {
+                left.share >= asked.share
+                    && left.memory >= asked.memory
+                    && has_place(asked, model, &left)
+            })
     };
     let look = Look { topology, node, free, request, oversubscribe: rules.oversubscribe };
     look.misfit(constraints, &suits)

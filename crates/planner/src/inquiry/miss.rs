@@ -62,8 +62,8 @@ pub(super) fn nearest(inquiry: &Inquiry<'_>, waiting: &Waiting) -> Vec<Miss> {
     misses.into_iter().map(|(_, miss)| miss).collect()
 }
 
-/// How far a node is from taking a task: devices of another kind last, then how many things it
-/// lacks, then which parts of them, in millionths.
+/// How far a node is from taking a task: devices of another kind or without such slices last, then
+/// how many things it lacks, then which parts of them, in millionths.
 type Distance = (bool, usize, u64);
 
 /// Adds a node to the misses, of which only the nearest few are kept.
@@ -86,7 +86,9 @@ fn add(misses: &mut Vec<(Distance, Miss)>, alternative: u16, lacks: Vec<Lack>, n
 }
 
 fn distance(lacks: &[Lack]) -> Distance {
-    let is_kind = lacks.iter().any(|lack| matches!(lack.constraint, Constraint::Kind(_)));
+    let is_other =
+        |lack: &Lack| matches!(lack.constraint, Constraint::Kind(_) | Constraint::Profile);
+    let is_kind = lacks.iter().any(is_other);
     let part = |lack: &Lack| {
         let missing = u128::from(lack.asked.saturating_sub(lack.offered)) * 1_000_000;
         u64::try_from(missing.div_ceil(u128::from(lack.asked.max(1)))).unwrap_or(1_000_000)
@@ -165,7 +167,9 @@ fn lower(
             devices.compute_units = u32::try_from(offered).unwrap_or(u32::MAX);
         }
         (Constraint::Capability, Some(devices)) => devices.capability = None,
-        (Constraint::Sharing, Some(devices)) => devices.share = Milli::WHOLE,
+        (Constraint::Sharing, Some(devices)) => {
+            (devices.share, devices.profile) = (Milli::WHOLE, None);
+        }
         (Constraint::Devices | Constraint::FreeDevices, Some(devices)) if offered > 0 => {
             devices.count = u32::try_from(offered).unwrap_or(u32::MAX);
         }

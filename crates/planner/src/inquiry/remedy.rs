@@ -1,7 +1,7 @@
 //! Remedies: the smallest changes with which one more task of a job would start now.
 //!
 //! Each kind is looked for by itself: fewer cores, less memory, fewer devices,
-//! a smaller share, less device memory, a smaller gang (the largest amount that
+//! a smaller share, less device memory, a smaller slice, a smaller gang (the largest amount that
 //! starts, exact to its unit, by halving), another model, a label dropped, one run gone (the
 //! one that has run for the least time). A remedy is told only after
 //! [`crate::plan`] has started one more task with it, on the same snapshot
@@ -9,10 +9,12 @@
 
 mod probe;
 
+use std::cmp::Reverse;
+
 use fleet::snapshot::Waiting;
 use fleet::{
-    Alternative, Bytes, ClassId, DeviceRequest, JobId, Milli, MilliCores, Rate, Run, RunId,
-    Snapshot, Span, Stage,
+    Alternative, Bytes, ClassId, DeviceRequest, JobId, Milli, MilliCores, Profile, Rate, Run,
+    RunId, Snapshot, Span, Stage,
 };
 
 use super::{Inquiry, suppose};
@@ -82,6 +84,15 @@ pub enum Remedy {
         alternative: u16,
         /// The most with which a task starts.
         memory: Bytes,
+    },
+    /// A smaller slice.
+    Profile {
+        /// In which alternative.
+        alternative: u16,
+        /// A class that can be cut into it.
+        class: ClassId,
+        /// The largest with which a task starts.
+        profile: String,
     },
     /// A smaller gang.
     Tasks {
@@ -154,10 +165,18 @@ impl Remedy {
             (Self::Devices { count, .. }, Some(devices)) => devices.count = *count,
             (Self::Share { share, .. }, Some(devices)) => devices.share = *share,
             (Self::DeviceMemory { memory, .. }, Some(devices)) => devices.memory = *memory,
+            (Self::Profile { class, profile, .. }, Some(devices)) => {
+                let sized = snapshot.classes.get(*class).profile(profile);
+                if let Some(Profile { share, memory, .. }) = sized {
+                    (devices.share, devices.memory) = (*share, *memory);
+                    devices.profile = Some(profile.clone());
+                }
+            }
             (
                 Self::Devices { .. }
                 | Self::Share { .. }
                 | Self::DeviceMemory { .. }
+                | Self::Profile { .. }
                 | Self::Tasks { .. }
                 | Self::Eviction { .. },
                 _,
@@ -175,7 +194,8 @@ impl Remedy {
             | Self::Memory { alternative, .. }
             | Self::Devices { alternative, .. }
             | Self::Share { alternative, .. }
-            | Self::DeviceMemory { alternative, .. } => Some(*alternative),
+            | Self::DeviceMemory { alternative, .. }
+            | Self::Profile { alternative, .. } => Some(*alternative),
             Self::Tasks { .. } | Self::Eviction { .. } => None,
         }
     }
@@ -190,6 +210,7 @@ pub(super) fn find(inquiry: &Inquiry<'_>, waiting: &Waiting) -> Remedies {
         found.extend(labels(asked, alternative, &mut probe));
         found.append(&mut models(asked, alternative, &mut probe));
         found.append(&mut amounts(asked, alternative, &mut probe));
+        found.extend(slice(asked, alternative, &mut probe));
     }
     if waiting.job.gang.is_some() {
         let tasks = |amount| Remedy::Tasks { tasks: u32::try_from(amount).unwrap_or(u32::MAX) };
@@ -241,6 +262,8 @@ fn models(asked: &Alternative, alternative: u16, probe: &mut Probe<'_>) -> Vec<R
 fn amounts(asked: &Alternative, alternative: u16, probe: &mut Probe<'_>) -> Vec<Remedy> {
     let request = &asked.request;
     let devices = request.devices.as_ref();
+    // What a slice has, its profile says.
+    let divisible = devices.filter(|one| one.profile.is_none());
     let most = |one: fn(&DeviceRequest) -> u64| devices.map_or(0, one);
     // What asks for no device asks for some part of a core.
     let least_cores = u64::from(devices.is_none());
@@ -251,16 +274,42 @@ fn amounts(asked: &Alternative, alternative: u16, probe: &mut Probe<'_>) -> Vec<
     let share = |amount| Remedy::Share { alternative, share: Milli(narrow(amount)) };
     let device_memory = |amount| Remedy::DeviceMemory { alternative, memory: Bytes(amount) };
     // Only a single device is divided.
-    let whole =
-        if devices.is_some_and(|one| one.count == 1) { most(|one| one.share.0.into()) } else { 0 };
+    let whole = if divisible.is_some_and(|one| one.count == 1) {
+        most(|one| one.share.0.into())
+    } else {
+        0
+    };
     let found = [
         probe.largest(least_cores..request.cores.0, cores),
         probe.largest(0..request.memory.0, memory),
         probe.largest(1..most(|one| one.count.into()), count),
         probe.largest(1..whole, share),
-        probe.largest(0..most(|one| one.memory.0), device_memory),
+        probe.largest(0..divisible.map_or(0, |one| one.memory.0), device_memory),
     ];
     found.into_iter().flatten().collect()
+}
+
+/// The largest slice that is no larger than what is asked and would start: by its share, then its
+/// memory, then its name.
+fn slice(asked: &Alternative, alternative: u16, probe: &mut Probe<'_>) -> Option<Remedy> {
+    let devices = asked.request.devices.as_ref()?;
+    let name = devices.profile.as_ref()?;
+    let snapshot = probe.snapshot();
+    let mut smaller: Vec<_> = snapshot
+        .classes
+        .iter()
+        .filter(|(_, class)| class.kind == devices.kind)
+        .flat_map(|(id, class)| class.profiles.iter().map(move |profile| (profile, id)))
+        .map(|(one, class)| (Reverse((one.share, one.memory)), &one.name, class))
+        .filter(|(size, other, _)| size.0 <= (devices.share, devices.memory) && *other != name)
+        .collect();
+    smaller.sort_unstable();
+    let remedy = |(_, profile, class): (_, &String, _)| Remedy::Profile {
+        alternative,
+        class,
+        profile: profile.clone(),
+    };
+    smaller.into_iter().map(remedy).find(|remedy| probe.helps(remedy))
 }
 
 /// The run that has run for the least time of those without which a task would start; and whether

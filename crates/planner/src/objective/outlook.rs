@@ -5,7 +5,9 @@ mod sums;
 use std::collections::BTreeMap;
 
 use fleet::snapshot::{Amounts, Mix, MixShape};
-use fleet::{Alternative, Bytes, Classes, DeviceFree, Milli, MilliCores, Node, ShareRule};
+use fleet::{
+    Alternative, Bytes, Classes, DeviceFree, Milli, MilliCores, Node, Profile, ShareRule, Slots,
+};
 
 use sums::Sums;
 
@@ -45,6 +47,8 @@ struct DeviceRow {
     memory: Bytes,
     /// For every class of the fleet, whether its devices would do, however much of them is free.
     accepted: Vec<bool>,
+    /// For every class of the fleet the places of the slice that is asked for, if one is.
+    places: Option<Vec<Vec<Slots>>>,
 }
 
 impl Outlook {
@@ -116,6 +120,10 @@ fn row(shape: &MixShape, classes: &Classes) -> Row {
         share: wanted.share,
         memory: wanted.memory,
         accepted: classes.0.iter().map(|class| could_run(shape, class)).collect(),
+        places: wanted.profile.is_some().then(|| {
+            let profiles = classes.0.iter().map(|class| class.profile_of(wanted));
+            profiles.map(|one| one.into_iter().flat_map(Profile::placements).collect()).collect()
+        }),
     });
     Row {
         count: *count,
@@ -129,7 +137,9 @@ fn row(shape: &MixShape, classes: &Classes) -> Row {
 /// Whether devices of this class would do, however much of them is free.
 fn could_run(shape: &Alternative, class: &fleet::DeviceClass) -> bool {
     shape.request.devices.as_ref().is_some_and(|wanted| {
-        let divides = wanted.share == Milli::WHOLE || class.share == ShareRule::Milli;
+        let divides = wanted.share == Milli::WHOLE
+            || class.share == ShareRule::Milli
+            || wanted.profile.is_some();
         divides && wanted.accepts(class) && shape.rate(&class.model).is_some()
     })
 }
@@ -153,9 +163,15 @@ fn usable(row: &Row, node: &Node, free: Amounts, devices: &[DeviceFree]) -> u64 
         if !wanted.accepted[class.index()] {
             continue;
         }
+        let has_place = |left: &DeviceFree| {
+            wanted.places.as_ref().is_none_or(|places| {
+                places[class.index()].iter().any(|place| !place.overlap(left.slots))
+            })
+        };
         let (mut count, mut share) = (0, 0);
         for (other, left) in node.devices.iter().zip(devices) {
-            if other == class && left.share >= wanted.share && left.memory >= wanted.memory {
+            let suits = left.share >= wanted.share && left.memory >= wanted.memory;
+            if other == class && suits && has_place(left) {
                 count += 1;
                 share += u64::from(left.share.0);
             }
@@ -198,7 +214,7 @@ mod tests {
                 [0, 299, 300, 650, 700, 999, 1000][(state / (device + 1) % 7) as usize]
             };
             let devices: Vec<DeviceFree> = (0..4)
-                .map(|device| DeviceFree { share: Milli(share(device)), memory: Bytes::ZERO })
+                .map(|device| DeviceFree { share: Milli(share(device)), ..DeviceFree::default() })
                 .collect();
             let free = Amounts {
                 cores: MilliCores(state % 17 * 1000),

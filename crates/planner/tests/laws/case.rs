@@ -16,9 +16,9 @@ use fleet::{
     Alternative, Attachment, Attempt, Bandwidth, Bytes, Catalogue, ClassId, Classes, Communication,
     Dataset, Datasets, DeviceClass, DeviceGrant, DeviceIndex, DeviceKind, DeviceRequest, Free,
     Gang, Generation, Grant, Holding, Job, JobId, Level, Link, Micro, Milli, MilliCores,
-    Millijoules, Milliwatts, Node, NodeId, Pattern, Placement, Policy, Rate, Reach, Request,
-    Restart, Run, RunId, Serial, Signal, Signals, Span, Stage, TaskIndex, Tenant, Time, Topology,
-    Uplink, Work,
+    Millijoules, Milliwatts, Node, NodeId, Pattern, Placement, Policy, Profile, Rate, Reach,
+    Request, Restart, Run, RunId, Serial, Signal, Signals, Slots, Span, Stage, TaskIndex, Tenant,
+    Time, Topology, Uplink, Work,
 };
 use planner::Effort;
 
@@ -77,7 +77,8 @@ pub(crate) fn classes() -> Classes {
         };
         let memory = Bytes(memory * GIB);
         let model = model.to_owned();
-        DeviceClass { model, kind, memory, compute_units, capabilities, share, power }
+        let profiles = Vec::new();
+        DeviceClass { model, kind, memory, compute_units, capabilities, share, profiles, power }
     };
     Classes(vec![
         class("epyc", DeviceKind::Cpu, 0, 0, &[], false),
@@ -87,10 +88,15 @@ pub(crate) fn classes() -> Classes {
         class("h100", DeviceKind::Gpu, 80, 16896, &["sm_75", "sm_80", "sm_90"], false),
         class("v4", DeviceKind::Tpu, 32, 0, &[], false),
         class("u280", DeviceKind::Fpga, 0, 1304, &["xdma"], true),
+        DeviceClass {
+            share: ShareRule::Slices,
+            profiles: inside::profiles(),
+            ..class("mig", DeviceKind::Gpu, 40, 6912, &["sm_80"], false)
+        },
     ])
 }
 
-const MODELS: [&str; 7] = ["epyc", "arm", "t4", "a100", "h100", "v4", "u280"];
+const MODELS: [&str; 8] = ["epyc", "arm", "t4", "a100", "h100", "v4", "u280", "mig"];
 
 fn nodes(dice: &mut Dice) -> Vec<Node> {
     let makes: Vec<Node> = (0..=dice.below(3)).map(|_| make(dice)).collect();
@@ -105,8 +111,9 @@ fn make(dice: &mut Dice) -> Node {
     let zone = dice.pick(&[None, Some("a"), Some("b")]);
     let label = |zone: &str| ("zone".to_owned(), zone.to_owned());
     let kinds = 1 + dice.below(2);
-    let kinds: Vec<_> =
-        (0..kinds).map(|_| ClassId(2 + dice.pick(&[1_u16, 0, 2, 1, 0, 2, 3, 4]))).collect();
+    let kinds: Vec<_> = (0..kinds)
+        .map(|_| ClassId(2 + dice.pick(&[1_u16, 0, 2, 1, 0, 2, 3, 4, 5, 5, 5, 5, 5])))
+        .collect();
     let node = Node {
         id: NodeId(0),
         name: String::new(),
@@ -204,13 +211,13 @@ fn device_request(dice: &mut Dice) -> DeviceRequest {
     use DeviceKind::{Fpga, Gpu, Tpu};
     let kinds = [Gpu, Gpu, Gpu, Gpu, Gpu, Gpu, Tpu, Fpga];
     let kind = dice.pick(&kinds);
-    let shares = dice.percent(40);
+    let shares = dice.percent(55);
     let models: Vec<String> = match (kind, dice.below(9)) {
         (Gpu, 4) => vec!["a100".to_owned()],
         (Gpu, 5) => vec!["h100".to_owned(), "t4".to_owned()],
         _ => Vec::new(),
     };
-    DeviceRequest {
+    let request = DeviceRequest {
         kind,
         count: if shares { 1 } else { dice.pick(&[1, 1, 2, 1, 4]) },
         share: if shares { Milli(dice.pick(&[500, 250, 300, 700])) } else { Milli::WHOLE },
@@ -218,7 +225,17 @@ fn device_request(dice: &mut Dice) -> DeviceRequest {
         models,
         compute_units: dice.pick(&[0, 0, 0, 0, 0, 3000, 8000]),
         capability: dice.pick(&[None, None, None, None, None, Some("sm_80".to_owned())]),
+        profile: None,
+    };
+    if kind != Gpu || !dice.percent(40) {
+        return request;
     }
+    let Profile { name, share, memory, .. } =
+        inside::profiles().swap_remove(dice.pick(&[0, 2, 0, 2, 1, 3]));
+    // Now and then one that no device has.
+    let name = if dice.percent(10) { "1g.small".to_owned() } else { name };
+    let models = if dice.percent(70) { Vec::new() } else { request.models };
+    DeviceRequest { count: 1, share, memory, models, profile: Some(name), ..request }
 }
 
 /// One turn of the fleet: who holds what, what waits, what has arrived, what is remembered.
@@ -375,9 +392,10 @@ impl Draw<'_> {
         let first = dice.index(self.nodes.len());
         let order = (0..self.nodes.len()).map(|offset| (first + offset) % self.nodes.len());
         let found = order.into_iter().find_map(|position| {
-            let devices = some_devices(alternative, &self.nodes[position], &self.free[position])?;
+            let at = dice.below(8) as usize;
+            let (node, free) = (&self.nodes[position], &self.free[position]);
+            let devices = some_devices(alternative, (node, free), at)?;
             let request = &alternative.request;
-            let node = &self.nodes[position];
             let domains = inside::some_domains(alternative, node, &self.free[position])?;
             let channels = inside::some_channels(node, dice.below(4));
             let grant =
@@ -406,20 +424,33 @@ impl Draw<'_> {
     }
 }
 
-/// Any devices that would hold what is asked, whatever their class; a body may have chosen them.
-fn some_devices(alternative: &Alternative, node: &Node, free: &Free) -> Option<Vec<DeviceGrant>> {
+/// Any devices that would hold what is asked, whatever their class, and any places of slices: a
+/// body may have chosen them.
+fn some_devices(
+    alternative: &Alternative,
+    (node, free): (&Node, &Free),
+    at: usize,
+) -> Option<Vec<DeviceGrant>> {
     let Some(request) = &alternative.request.devices else { return Some(Vec::new()) };
-    let suits = |index: &usize| {
-        let left = free.devices[*index];
-        left.share >= request.share && left.memory >= request.memory
-    };
-    let grant = |index: usize| DeviceGrant {
-        device: DeviceIndex(u16::try_from(index).expect("few devices")),
-        share: request.share,
-        memory: request.memory,
+    let classes = classes();
+    let grant = |index: usize| {
+        let left = free.devices[index];
+        let class = classes.get(node.devices[index]);
+        let placed = match &request.profile {
+            Some(name) => {
+                let places = class.profile(name)?.placements();
+                let open: Vec<Slots> = places.filter(|one| !one.overlap(left.slots)).collect();
+                *open.get(at % open.len().max(1))?
+            }
+            None => Slots::default(),
+        };
+        let device = DeviceIndex(u16::try_from(index).expect("few devices"));
+        let (share, memory) = (request.share, request.memory);
+        let fits = left.share >= share && left.memory >= memory;
+        fits.then_some(DeviceGrant { device, share, memory, slots: placed })
     };
     let wanted = request.count as usize;
-    let found: Vec<_> = (0..node.devices.len()).filter(suits).take(wanted).map(grant).collect();
+    let found: Vec<_> = (0..node.devices.len()).filter_map(grant).take(wanted).collect();
     (found.len() == wanted).then_some(found)
 }
 

@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fleet::snapshot::{Parts, Waiting};
-use fleet::{Alternative, Bytes, Decision, JobId, Milli, MilliCores, Snapshot, Stage};
+use fleet::{
+    Alternative, Bytes, ClassId, Decision, DeviceRequest, JobId, Milli, MilliCores, Profile,
+    Snapshot, Stage,
+};
 use planner::inquiry::remedy::{Remedies, Remedy};
 use planner::inquiry::{self, Inquiry, suppose};
 use planner::{Scratch, plan};
@@ -17,7 +20,7 @@ use crate::dice::Dice;
 use crate::law::build;
 
 /// How many cases each law is tried on.
-const CASES: u64 = 1500;
+const CASES: u64 = 2500;
 
 /// How many cases a defect may survive.
 const SEEDS: u64 = 200;
@@ -108,6 +111,12 @@ fn apply(remedy: &Remedy, job: JobId, scene: &Scene) -> Parts {
         (Remedy::Devices { count, .. }, Some(devices)) => devices.count = *count,
         (Remedy::Share { share, .. }, Some(devices)) => devices.share = *share,
         (Remedy::DeviceMemory { memory, .. }, Some(devices)) => devices.memory = *memory,
+        (Remedy::Profile { class, profile, .. }, Some(devices)) => {
+            let all = &parts.classes.get(*class).profiles;
+            let sized = all.iter().find(|one| one.name == *profile).expect("the class has it");
+            (devices.share, devices.memory) = (sized.share, sized.memory);
+            devices.profile = Some(profile.clone());
+        }
         other => panic!("a change of devices that are not asked for: {other:?}"),
     }
     let of_job = |waiting: &&mut Waiting| waiting.job.id == job;
@@ -118,7 +127,7 @@ fn apply(remedy: &Remedy, job: JobId, scene: &Scene) -> Parts {
 
 /// The next smaller changes of the same kind: of an amount the one by a unit less; of a run all
 /// that have run for less.
-fn smaller(remedy: &Remedy, scene: &Scene) -> Vec<Remedy> {
+fn smaller(remedy: &Remedy, (scene, job): (&Scene, JobId)) -> Vec<Remedy> {
     let mut remedy = remedy.clone();
     match &mut remedy {
         Remedy::Cores { cores, .. } => cores.0 += 1,
@@ -135,6 +144,19 @@ fn smaller(remedy: &Remedy, scene: &Scene) -> Vec<Remedy> {
             return keys.iter().map(single).collect();
         }
         Remedy::Model { .. } => return Vec::new(),
+        Remedy::Profile { alternative, class, profile } => {
+            let asked = &scene.asked(job)[usize::from(*alternative)];
+            let devices = asked.request.devices.as_ref().expect("a slice of a device");
+            let between = slices(scene, devices).into_iter();
+            let between = between.take_while(|other| other.name != *profile);
+            return between
+                .map(|other| Remedy::Profile {
+                    alternative: *alternative,
+                    class: *class,
+                    profile: other.name,
+                })
+                .collect();
+        }
         Remedy::Eviction { run, lost } => {
             let found = evictions(scene).into_iter();
             return found
@@ -171,14 +193,31 @@ fn largest(scene: &Scene, job: JobId) -> Vec<Remedy> {
         all.extend((!request.memory.is_zero()).then_some(Remedy::Memory { alternative, memory }));
         let Some(devices) = &request.devices else { continue };
         all.extend((devices.count > 1).then_some(Remedy::Devices { alternative, count: 1 }));
+        if devices.profile.is_some()
+            && let Some(least) = slices(scene, devices).pop()
+        {
+            let class = ClassId(7);
+            all.push(Remedy::Profile { alternative, class, profile: least.name });
+        }
         all.extend(
-            (devices.count == 1 && devices.share > Milli(1))
+            (devices.count == 1 && devices.profile.is_none() && devices.share > Milli(1))
                 .then_some(Remedy::Share { alternative, share: Milli(1) }),
         );
         all.extend(
-            (!devices.memory.is_zero()).then_some(Remedy::DeviceMemory { alternative, memory }),
+            (!devices.memory.is_zero() && devices.profile.is_none())
+                .then_some(Remedy::DeviceMemory { alternative, memory }),
         );
     }
+    all
+}
+
+/// The slices that are no larger than the one asked for, the largest first.
+fn slices(scene: &Scene, devices: &DeviceRequest) -> Vec<Profile> {
+    let all = scene.case.parts.classes.0.iter().flat_map(|class| class.profiles.clone());
+    let mut all: Vec<Profile> = all
+        .filter(|one| Some(&one.name) != devices.profile.as_ref() && one.share <= devices.share)
+        .collect();
+    all.sort_by_key(|one| std::cmp::Reverse(one.share));
     all
 }
 
@@ -195,7 +234,7 @@ fn remedies_are_true_and_smallest(finding: Finding, seed: u64) -> Result<Vec<Rem
         if !scene.helps(job, apply(remedy, job, &scene)) {
             return Err(format!("seed {seed}: {remedy:?} starts nothing of {job}"));
         }
-        for less in smaller(remedy, &scene) {
+        for less in smaller(remedy, (&scene, job)) {
             if scene.helps(job, apply(&less, job, &scene)) {
                 return Err(format!("seed {seed}: {less:?} would do for {job}, not {remedy:?}"));
             }
@@ -221,7 +260,7 @@ fn job_starts_once_the_smallest_change_is_applied_and_with_nothing_smaller() {
     }
     println!("{found:?}");
     // Every kind, and more than once.
-    assert!(found.len() == 9 && found.values().all(|count| *count > 5), "{found:?}");
+    assert!(found.len() == 10 && found.values().all(|count| *count > 5), "{found:?}");
 }
 
 fn name(remedy: &Remedy) -> &'static str {
@@ -233,6 +272,7 @@ fn name(remedy: &Remedy) -> &'static str {
         Remedy::Devices { .. } => "devices",
         Remedy::Share { .. } => "share",
         Remedy::DeviceMemory { .. } => "device memory",
+        Remedy::Profile { .. } => "profile",
         Remedy::Tasks { .. } => "tasks",
         Remedy::Eviction { .. } => "eviction",
     }

@@ -2,7 +2,8 @@
 
 use fleet::{
     Alternative, Bandwidth, Bytes, ChannelGrant, ChannelIndex, DeviceIndex, Domain, DomainGrant,
-    DomainIndex, Free, MemoryKind, MilliCores, Nic, Node, PcieSwitch, Topology, Traffic,
+    DomainIndex, Free, MemoryKind, Milli, MilliCores, Nic, Node, PcieSwitch, Profile, Topology,
+    Traffic,
 };
 
 use crate::dice::Dice;
@@ -130,4 +131,21 @@ pub(crate) fn some_channels(node: &Node, load: u32) -> Vec<ChannelGrant> {
     let grant = |channel| ChannelGrant { channel, bandwidth };
     let all = (0..).map(ChannelIndex).take(channels).map(grant);
     all.filter(|held| !held.bandwidth.is_zero()).collect()
+}
+
+/// A few sizes of slices, as on an A100 of 40 GB.
+pub(crate) fn profiles() -> Vec<Profile> {
+    let profile = |name: &str, sevenths: u32, gib: u64, slots, places: &[u8]| Profile {
+        name: name.to_owned(),
+        share: Milli(1000 * sevenths / 7),
+        memory: Bytes(gib << 30),
+        slots,
+        places: places.to_vec(),
+    };
+    vec![
+        profile("1g", 1, 5, 1, &[0, 1, 2, 3, 4, 5, 6]),
+        profile("2g", 2, 10, 2, &[0, 2, 4]),
+        profile("3g", 3, 20, 4, &[0, 4]),
+        profile("7g", 7, 40, 8, &[0]),
+    ]
 }

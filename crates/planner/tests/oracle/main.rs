@@ -141,6 +141,15 @@ fn greedy_is_never_better_than_the_best_plan_and_seldom_far_from_it() {
 }
 
 #[test]
+fn with_slices_greedy_is_never_better_than_the_best_plan_and_seldom_far_from_it() {
+    let gap = compare(tiny::sliced);
+    print(&gap);
+    assert!(percent(gap.as_many) >= 90.0 && percent(gap.as_good) >= 30.0, "{gap:?}");
+    assert!(f64::from(gap.tasks) / CASES as f64 <= 0.1 && gap.tasks_worst <= 2, "{gap:?}");
+    assert!(gap.score / f64::from(gap.as_many) <= 0.04 && gap.score_worst <= 0.7, "{gap:?}");
+}
+
+#[test]
 fn inside_nodes_greedy_is_never_better_than_the_best_plan_and_seldom_far_from_it() {
     let gap = compare(tiny::inside);
     print(&gap);

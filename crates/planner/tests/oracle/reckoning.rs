@@ -5,8 +5,9 @@
 
 use fleet::policy::{Objective, Weighting, Weights};
 use fleet::{
-    Alternative, ClassId, Classes, DeviceRequest, Free, Grant, Job, Milli, Node, NodeId, Policy,
-    Reach, ShareRule, Snapshot, node,
+    Alternative, ClassId, Classes, DeviceClass, DeviceFree, DeviceGrant, DeviceIndex,
+    DeviceRequest, Free, Grant, Job, Milli, Node, NodeId, Policy, Reach, ShareRule, Slots,
+    Snapshot, node,
 };
 
 /// A fleet as it is while tasks are placed.
@@ -124,9 +125,8 @@ impl<'a> Reckoning<'a> {
         let seconds = running + self.staging(job, node);
         let mut after = free.clone();
         after.take(grant);
-        let asleep = |device: &&fleet::DeviceGrant| {
-            free.devices[device.device.index()].share == Milli::WHOLE
-        };
+        let asleep =
+            |device: &&DeviceGrant| free.devices[device.device.index()].share == Milli::WHOLE;
         let woken = grant.devices.iter().filter(asleep).copied().collect();
         let woken = Grant { devices: woken, ..grant.clone() };
         let cores = core_watts(node, &after) - core_watts(node, free);
@@ -267,7 +267,7 @@ fn core_watts(node: &Node, free: &Free) -> f64 {
 }
 
 fn device_watts(grant: &Grant, node: &Node, classes: &Classes) -> f64 {
-    let watts = |held: &fleet::DeviceGrant| {
+    let watts = |held: &DeviceGrant| {
         let power = classes.get(node.devices[held.device.index()]).power;
         (power.busy.0 - power.idle.0) as f64 / 1e3
     };
@@ -287,6 +287,7 @@ fn unusable_for(shape: &Alternative, node: &Node, free: &Free, snapshot: &Snapsh
         left.share >= wanted.share
             && left.memory >= wanted.memory
             && divides(wanted, class.share)
+            && !places(wanted, class, left.slots).is_empty()
             && wanted.accepts(class)
             && shape.rate(&class.model).is_some()
     };
@@ -304,7 +305,45 @@ fn carries(asked: &Alternative, node: &Node) -> bool {
 }
 
 fn divides(wanted: &DeviceRequest, rule: ShareRule) -> bool {
-    wanted.share == Milli::WHOLE || rule == ShareRule::Milli
+    match wanted.profile {
+        Some(_) => rule == ShareRule::Slices,
+        None => wanted.share == Milli::WHOLE || rule == ShareRule::Milli,
+    }
+}
+
+/// Every place where a slice could be on a device of which these slots are taken; no slots, once,
+/// where none is asked for.
+fn places(wanted: &DeviceRequest, class: &DeviceClass, taken: Slots) -> Vec<Slots> {
+    let Some(name) = &wanted.profile else { return vec![Slots::default()] };
+    let profiles = class.profiles.iter().filter(|profile| profile.name == *name);
+    let all = profiles.flat_map(|profile| {
+        profile.places.iter().map(|first| {
+            let covered = (*first..first + profile.slots).map(|slot| 1_u16 << slot);
+            Slots(covered.sum())
+        })
+    });
+    all.filter(|slots| slots.0 & taken.0 == 0).collect()
+}
+
+/// Every slice that could be granted, on every device at every place.
+fn slices(
+    (wanted, id): (&DeviceRequest, ClassId),
+    node: &Node,
+    free: &Free,
+    classes: &Classes,
+) -> Vec<Vec<DeviceGrant>> {
+    let class = classes.get(id);
+    let devices = node.devices.iter().zip(&free.devices).zip(0..);
+    let suits = devices.filter(|((of, left), _)| {
+        **of == id && left.share >= wanted.share && left.memory >= wanted.memory
+    });
+    let grant = |((_, left), device): ((&ClassId, &DeviceFree), u16)| {
+        let (share, memory) = (wanted.share, wanted.memory);
+        let device = DeviceIndex(device);
+        let places = places(wanted, class, left.slots).into_iter();
+        places.map(move |slots| vec![DeviceGrant { device, share, memory, slots }])
+    };
+    suits.flat_map(grant).collect()
 }
 
 /// Every class of the node on which there is room, with what would be granted.
@@ -313,7 +352,7 @@ fn ways(asked: &Alternative, node: &Node, free: &Free, classes: &Classes) -> Vec
         return Vec::new();
     }
     let request = &asked.request;
-    let grant = |devices: Vec<fleet::DeviceGrant>, domain| {
+    let grant = |devices: Vec<DeviceGrant>, domain| {
         let (cores, memory) = (request.cores, request.memory);
         let bounds = node::Bounds { single: domain, ..node::Bounds::default() };
         let domains = node::domain_grants(node, free, request, &devices, bounds);
@@ -332,6 +371,9 @@ fn ways(asked: &Alternative, node: &Node, free: &Free, classes: &Classes) -> Vec
             _ if asked.rate(&classes.get(class).model).is_none() => Vec::new(),
             None => vec![Vec::new()],
             Some(devices) if !devices.accepts(classes.get(class)) => Vec::new(),
+            Some(devices) if devices.profile.is_some() => {
+                slices((devices, class), node, free, classes)
+            }
             Some(devices) => {
                 let mut choices = Vec::new();
                 node::device_choices(node, free, classes, devices, class, &mut choices);
@@ -356,7 +398,7 @@ fn in_one_domain(
     node: &Node,
     free: &Free,
     classes: &Classes,
-) -> Vec<(ClassId, Vec<fleet::DeviceGrant>, fleet::DomainIndex)> {
+) -> Vec<(ClassId, Vec<DeviceGrant>, fleet::DomainIndex)> {
     let request = &asked.request;
     let mut found = Vec::new();
     for (domain, left) in (0..).map(fleet::DomainIndex).zip(&free.domains) {

@@ -13,6 +13,8 @@ const CLASSES: &str = "
     class t4 gpu mem=16Gi units=2560 share=milli idle=10W busy=70W
     class a100 gpu mem=40Gi units=6912 cap=sm_80 share=milli idle=50W busy=400W
     class h100 gpu mem=80Gi units=16896 cap=sm_80 idle=60W busy=700W
+    class cut gpu mem=40Gi idle=50W busy=400W share=slices \
+        profiles=quarter:0.25:10Gi:1:0+1+2+3,half:0.5:20Gi:2:0+2,most:0.7:30Gi:3:0
 ";
 
 const FLAT: [&str; 6] = [
@@ -59,6 +61,26 @@ const LOOKING: [&str; 3] = [
 /// A case in which nothing is known of the inside of nodes.
 pub(crate) fn flat(dice: &mut Dice) -> (Snapshot, Policy) {
     case(&FLAT, &ALTERNATIVES, dice)
+}
+
+/// Nodes with a device that is cut into slices.
+const CUT: [&str; 2] = [
+    "cores=8 mem=32Gi idle=100W busy=300W dev=cut",
+    "cores=4 mem=16Gi idle=60W busy=160W dev=cut,t4",
+];
+
+/// What tasks ask that get slices.
+const SLICES: [&str; 3] = [
+    "cores=1 gpu=1 profile=quarter rate.cut=1",
+    "cores=1 gpu=1 profile=half rate.cut=4",
+    "cores=2 gpu=1 profile=most",
+];
+
+/// A case in which most of the nodes and jobs are about slices.
+pub(crate) fn sliced(dice: &mut Dice) -> (Snapshot, Policy) {
+    let nodes: Vec<&str> = FLAT[..1].iter().chain(&CUT).copied().collect();
+    let alternatives: Vec<&str> = ALTERNATIVES[..1].iter().chain(&SLICES).copied().collect();
+    case(&nodes, &alternatives, dice)
 }
 
 /// A case in which half of the nodes and jobs are such as look inside.

@@ -3,6 +3,7 @@
 mod rules;
 mod channels;
 mod devices;
+mod slices;
 mod inside;
 mod queue;
 mod picks;

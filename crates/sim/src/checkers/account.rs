@@ -17,6 +17,8 @@ struct Held {
     cores: u64,
     memory: u64,
     devices: BTreeMap<u16, (u64, u64)>,
+    /// By device, every slot that a slice covers, once for each that does.
+    slots: BTreeMap<u16, Vec<u32>>,
     domains: BTreeMap<u16, (u64, u64, u64)>,
     channels: BTreeMap<u16, u64>,
 }
@@ -29,6 +31,8 @@ impl Held {
             let (share, memory) = self.devices.entry(held.device.0).or_default();
             *share = share.saturating_add(u64::from(held.share.0));
             *memory = memory.saturating_add(held.memory.0);
+            let covered = (0..16).filter(|at| held.slots.0 >> at & 1 == 1);
+            self.slots.entry(held.device.0).or_default().extend(covered);
         }
         for held in &grant.domains {
             let (cores, memory, load) = self.domains.entry(held.domain.0).or_default();
@@ -73,6 +77,11 @@ pub(super) fn capacity(truth: &TruthView<'_>, oversubscribe: Milli, breaches: &m
             let has = class.map_or((0, 0), |class| (1000, class.memory.0));
             require(&format!("thousandths of device #{device}"), share, has.0);
             require(&format!("bytes of device #{device}"), memory, has.1);
+        }
+        for (device, slots) in held.slots {
+            let distinct: BTreeSet<u32> = slots.iter().copied().collect();
+            let (covered, has) = (slots.len() as u64, distinct.len() as u64);
+            require(&format!("slots of device #{device}"), covered, has);
         }
         for (domain, (cores, memory, load)) in held.domains {
             let of_node = node.topology.as_ref();
@@ -201,7 +210,9 @@ fn free_of(truth: &TruthView<'_>, id: NodeId, held: &Held) -> Option<Free> {
         let (share, memory) = held.devices.get(&device).copied().unwrap_or_default();
         let share = u32::try_from(share).ok().and_then(|share| 1000_u32.checked_sub(share))?;
         let memory = truth.classes.get(*class).memory.0.checked_sub(memory)?;
-        devices.push(DeviceFree { share: Milli(share), memory: Bytes(memory) });
+        let covered = held.slots.get(&device).into_iter().flatten();
+        let slots = fleet::Slots(covered.fold(0, |mask, slot| mask | 1 << slot));
+        devices.push(DeviceFree { share: Milli(share), memory: Bytes(memory), slots });
     }
     let of_node = node.topology.iter().flat_map(|topology| &topology.domains);
     let mut domains = Vec::new();

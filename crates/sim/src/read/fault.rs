@@ -104,6 +104,41 @@ pub enum Fault {
     /// More power idle than busy.
     #[error("idle power is larger than busy power; swap them or correct one")]
     PowerFalls,
+    /// Two profiles of one name on one class.
+    #[error("the profile {name:?} is given twice; rename one")]
+    ProfileTwice {
+        /// The name.
+        name: String,
+    },
+    /// A slice into which no device that would do can be cut.
+    #[error("no device that would do has the profile {name:?}; {known}")]
+    ProfileUnknown {
+        /// The name.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// A device of which it is not known which slices it can be cut into.
+    #[error(
+        "no MIG profiles are known of {model:?} with {memory} of memory, only of an A100 with 40 or \
+         80 GB and an H100 with 80 GB; write share = \"slices\" and the profiles"
+    )]
+    MigUnknown {
+        /// The model.
+        model: String,
+        /// How much memory it has.
+        memory: String,
+    },
+    /// A profile that is of two sizes.
+    #[error(
+        "the profile {name:?} is not of the same size on {models}; name the models that will do"
+    )]
+    ProfileUneven {
+        /// The name.
+        name: String,
+        /// Two models that differ.
+        models: String,
+    },
     /// Something inside a node that cannot be.
     #[error("{0}; correct one of the two")]
     Topology(TopologyFault),

@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use fleet::units::Milliwatts;
 use fleet::{
-    Bandwidth, Bytes, ClassId, DeviceClass, DeviceKind, MilliCores, Node, NodeId, Power, ShareRule,
-    Topology,
+    Bandwidth, Bytes, ClassId, DeviceClass, DeviceKind, MilliCores, Node, NodeId, Power, Topology,
 };
 use serde::Deserialize;
 
@@ -20,9 +19,9 @@ use super::fault::Fault;
 use super::links::{LinkText, topology as topology_of};
 use super::nodes::{CLASSES_MAX, DEVICES_MAX, NODES_MAX, Nodes};
 use super::notebook::Notebook;
+use super::profiles::{self, ProfileText};
 use super::raw::{
-    Raw, Strict, Table, check_name, labels, name, names, optional, quantity, required_name, text,
-    whole,
+    Raw, Strict, Table, check_name, labels, name, names, optional, quantity, required_name, whole,
 };
 use super::switches::Switches;
 use super::topology_file::{TopologyText, topology};
@@ -40,6 +39,7 @@ struct DeviceText {
     compute_units: Option<Raw>,
     capabilities: Option<Vec<Raw>>,
     share: Option<Raw>,
+    profile: Option<Vec<Strict<ProfileText>>>,
     power: Option<Strict<PowerText>>,
 }
 
@@ -118,14 +118,18 @@ fn class(model: &str, text: &DeviceText) -> Result<DeviceClass, Wrong> {
     }
     let units = text.compute_units.as_ref();
     let units = units.map(|raw| whole(raw, 0_u32, "a whole number from 0 to 4294967295"));
+    let memory: Bytes = optional(text.memory.as_ref(), "memory")?.unwrap_or_default();
     let capabilities = names(text.capabilities.as_ref(), "capabilities")?;
+    let division = profiles::Division { model, memory, profiles: text.profile.as_deref() };
+    let (share, profiles) = division.read(text.share.as_ref())?;
     Ok(DeviceClass {
         model: model.to_owned(),
         kind,
-        memory: optional(text.memory.as_ref(), "memory")?.unwrap_or_default(),
+        memory,
         compute_units: units.transpose().within("compute_units")?.unwrap_or(0),
         capabilities: capabilities.into_iter().collect(),
-        share: share_rule(text.share.as_ref()).within("share")?,
+        share,
+        profiles,
         power: power(text.power.as_ref()).within("power")?,
     })
 }
@@ -147,23 +151,12 @@ fn refuse_for_cpu(text: &DeviceText) -> Result<(), Wrong> {
         ("compute_units", text.compute_units.is_some(), "jobs ask for cores"),
         ("capabilities", text.capabilities.is_some(), "use labels of the node"),
         ("share", text.share.is_some(), "cores are always shared"),
+        ("profile", text.profile.is_some(), "cores are not cut into slices"),
         ("power", text.power.is_some(), "a processor's power belongs to the node"),
     ];
     match given.into_iter().find(|(_, given, _)| *given) {
         Some((field, _, reason)) => Err(Wrong::at(field, Fault::Idle { reason })),
         None => Ok(()),
-    }
-}
-
-fn share_rule(raw: Option<&Raw>) -> Result<ShareRule, Wrong> {
-    let Some(raw) = raw else { return Ok(ShareRule::Exclusive) };
-    match text(raw, "\"exclusive\" or \"milli\"")? {
-        "exclusive" => Ok(ShareRule::Exclusive),
-        "milli" => Ok(ShareRule::Milli),
-        given => {
-            let words = "exclusive, milli".to_owned();
-            Err(Wrong::here(Fault::Word { given: given.to_owned(), words }))
-        }
     }
 }
 

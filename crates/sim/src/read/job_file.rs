@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use fleet::{
-    Alternative, Bandwidth, Bytes, Communication, Datasets, DeviceKind, DeviceRequest, Gang, Milli,
-    MilliCores, Pattern, Reach, Request, Span, Tenant, Time, Traffic, Work,
+    Alternative, Bandwidth, Bytes, Classes, Communication, Datasets, DeviceKind, DeviceRequest,
+    Gang, Milli, MilliCores, Pattern, Reach, Request, Span, Tenant, Time, Traffic, Work,
 };
 use serde::Deserialize;
 
@@ -16,6 +16,7 @@ use super::error::{Within, Wrong};
 use super::fault::Fault;
 use super::fleet_file::kind;
 use super::nodes::DEVICES_MAX;
+use super::profiles;
 use super::raw::{
     Raw, Strict, Table, flag, labels, moment, name, names, optional, quantity, rates,
     required_name, span, text, whole,
@@ -104,6 +105,7 @@ pub(super) struct DeviceRequestText {
     pub(super) compute_units: Option<Raw>,
     pub(super) capability: Option<Raw>,
     pub(super) pcie_bandwidth: Option<Raw>,
+    pub(super) profile: Option<Raw>,
 }
 
 /// Everything about a job but its id, its arrival and its deadline as a moment.
@@ -347,6 +349,10 @@ fn device_request(Strict(text): &Strict<DeviceRequestText>) -> Result<DeviceRequ
     if share < Milli::WHOLE && count > 1 {
         return Err(Wrong::at("share", Fault::ShareOfMany { count }));
     }
+    let profile = text.profile.as_ref().map(name).transpose().within("profile")?;
+    if profile.is_some() {
+        refuse_beside_profile(text)?;
+    }
     let units = text.compute_units.as_ref();
     let units = units.map(|raw| whole(raw, 0_u32, "a whole number from 0 to 4294967295"));
     Ok(DeviceRequest {
@@ -362,10 +368,36 @@ fn device_request(Strict(text): &Strict<DeviceRequestText>) -> Result<DeviceRequ
             .map(|raw| name(raw).map(str::to_owned))
             .transpose()
             .within("capability")?,
+        profile: profile.map(str::to_owned),
     })
 }
 
+/// A slice is one part of one device, of a size that its profile says.
+fn refuse_beside_profile(text: &DeviceRequestText) -> Result<(), Wrong> {
+    let is_several = |count: &Raw| *count != Raw::Whole(1);
+    let given = [
+        ("count", text.count.as_ref().is_some_and(is_several), "a profile is of one device"),
+        ("share", text.share.is_some(), "the profile says which part of the device it is"),
+        ("memory", text.memory.is_some(), "the profile says how much memory it has"),
+    ];
+    match given.into_iter().find(|(_, given, _)| *given) {
+        Some((field, _, reason)) => Err(Wrong::at(field, Fault::Idle { reason })),
+        None => Ok(()),
+    }
+}
+
 impl Template {
+    /// The same with slices of the sizes that they have on the fleet.
+    pub(super) fn sized(mut self, classes: &Classes) -> Result<Self, Wrong> {
+        for (at, way) in self.alternatives.iter_mut().enumerate() {
+            if let Some(devices) = &mut way.request.devices {
+                let sized = profiles::size(devices, classes);
+                sized.within("profile").within("device").within_item(at).within("alternative")?;
+            }
+        }
+        Ok(self)
+    }
+
     /// Who its jobs are accounted to.
     pub(super) fn tenant(&self) -> Tenant {
         Tenant::new(&self.tenant)

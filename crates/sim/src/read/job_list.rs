@@ -11,7 +11,7 @@ mod split;
 
 use std::collections::BTreeMap;
 
-use fleet::{Span, Time, Work};
+use fleet::{Classes, Span, Time, Work};
 
 use super::error::{ReadError, Step, Wrong};
 use super::fault::Fault;
@@ -27,7 +27,7 @@ use split::Splitter;
 
 /// The fields of a job, in the order in which they are listed. `label.KEY` and `rate.MODEL` come
 /// on top.
-const FIELDS: [&str; 22] = [
+const FIELDS: [&str; 23] = [
     "name",
     "tenant",
     "priority",
@@ -50,12 +50,14 @@ const FIELDS: [&str; 22] = [
     "models",
     "compute_units",
     "capability",
+    "profile",
 ];
 /// The fields that count devices, with their kinds.
 const COUNTS: [(&str, &str); 5] =
     [("gpus", "gpu"), ("tpus", "tpu"), ("fpgas", "fpga"), ("npus", "npu"), ("qpus", "qpu")];
 /// The fields that say more of devices.
-const OF_DEVICES: [&str; 5] = ["share", "device_memory", "models", "compute_units", "capability"];
+const OF_DEVICES: [&str; 6] =
+    ["share", "device_memory", "models", "compute_units", "capability", "profile"];
 /// What begins a field that is one of many.
 const LABEL: &str = "label.";
 const RATE: &str = "rate.";
@@ -84,7 +86,8 @@ pub(super) fn read(
         };
         let read = cells.and_then(|cells| {
             let row = columns.row(cells);
-            row.and_then(|row| read_row(&row)).map_err(|wrong| wrong.on_line(number))
+            row.and_then(|row| read_row(&row, &inventory.classes))
+                .map_err(|wrong| wrong.on_line(number))
         });
         match read {
             Ok(_) if jobs.len() == JOBS_MAX => {
@@ -97,11 +100,12 @@ pub(super) fn read(
     jobs.finish(inventory, notebook)
 }
 
-fn read_row(row: &Row<'_>) -> Result<(Template, Time), Wrong> {
+fn read_row(row: &Row<'_>, classes: &Classes) -> Result<(Template, Time), Wrong> {
     let text = job_text(row)?;
     let truly = true_work(row, text.work.is_some())?;
+    let sized = job(text).and_then(|(template, arrival)| Ok((template.sized(classes)?, arrival)));
     let (mut template, arrival) =
-        job(text).map_err(|wrong| row.by_column(field_of(&wrong, row), wrong.fault))?;
+        sized.map_err(|wrong| row.by_column(field_of(&wrong, row), wrong.fault))?;
     template.true_work = truly.filter(|work| template.work != Some(*work));
     Ok((template, arrival))
 }
@@ -211,6 +215,7 @@ fn device_text(row: &Row<'_>) -> Result<Option<DeviceRequestText>, Wrong> {
         compute_units: row.raw("compute_units")?,
         capability: row.text("capability")?,
         pcie_bandwidth: None,
+        profile: row.text("profile")?,
     }))
 }
 

@@ -28,7 +28,11 @@ pub(super) fn read_toml(
     let document = document.map_err(|bad| notebook.refuse(bad))?;
     let mut jobs = Jobs::default();
     for entry in document.list("job").map_err(|bad| notebook.refuse(bad))? {
-        let read = |text: JobText| job(text).map_err(|wrong| entry.locate(wrong));
+        let read = |text: JobText| {
+            let read = job(text)
+                .and_then(|(template, arrival)| Ok((template.sized(&inventory.classes)?, arrival)));
+            read.map_err(|wrong| entry.locate(wrong))
+        };
         match entry.read().and_then(read) {
             Ok(_) if jobs.len() == JOBS_MAX => return Err(too_many(entry.line(), notebook)),
             Ok((template, arrival)) => jobs.add(template, arrival),
@@ -36,7 +40,12 @@ pub(super) fn read_toml(
         }
     }
     for entry in document.list("stream").map_err(|bad| notebook.refuse(bad))? {
-        let read = |text: StreamText| stream(text).map_err(|wrong| entry.locate(wrong));
+        let read = |text: StreamText| {
+            let read = stream(text).and_then(|(template, arriving)| {
+                Ok((template.sized(&inventory.classes)?, arriving))
+            });
+            read.map_err(|wrong| entry.locate(wrong))
+        };
         let added = match entry.read().and_then(read) {
             Ok((_, arriving)) if arriving.count > JOBS_MAX - jobs.len() => {
                 return Err(too_many(entry.line(), notebook));
@@ -97,7 +106,9 @@ pub(super) fn read_json_lines(
                 None => told = Some((text, line)),
             },
             Ok(Line::Job(_)) if jobs.len() == JOBS_MAX => return Err(too_many(line, notebook)),
-            Ok(Line::Job(text)) => match job(*text) {
+            Ok(Line::Job(text)) => match job(*text)
+                .and_then(|(template, arrival)| Ok((template.sized(&inventory.classes)?, arrival)))
+            {
                 Ok((template, arrival)) => jobs.add(template, arrival),
                 Err(wrong) => notebook.skip(wrong.on_line(line))?,
             },

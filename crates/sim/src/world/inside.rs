@@ -1,5 +1,5 @@
-//! The inside of a node as the world knows it: what is taken of each memory domain and channel, and
-//! how much a run is slowed by memory that is not near.
+//! The inside of a node as the world knows it: what is taken of each memory domain, channel and
+//! slot of a device, and how much a run is slowed by memory that is not near.
 //!
 //! An account of its own, by its own reckoning. The world takes it that a run first touches its
 //! memory where it runs: of the bytes in a domain, as large a part as the cores there are of all
@@ -7,7 +7,9 @@
 //! bytes cost as much more as the distance says, for the part of its time that the run moves data:
 //! what it moves ÷ (what it moves + the bandwidth of that domain), or half where that is not known.
 
-use fleet::{Grant, Milli, Node, Request, Span, Topology};
+use std::collections::BTreeSet;
+
+use fleet::{Classes, DeviceClass, Grant, Milli, Node, Request, Slots, Span, Topology};
 
 /// One, in the unit in which slowness is reckoned.
 pub(super) const MILLION: u64 = 1_000_000;
@@ -17,6 +19,39 @@ pub(super) const MILLION: u64 = 1_000_000;
 pub(super) struct Inside {
     domains: Vec<Taken>,
     channels: Vec<Moving>,
+    /// By device, where some device can be cut, how it can and is; else nothing.
+    cut: Vec<Option<Cut>>,
+}
+
+/// A device that can be cut into slices: every place of every slice, and which slots are taken.
+#[derive(Clone, Debug)]
+struct Cut {
+    places: Vec<BTreeSet<u32>>,
+    taken: BTreeSet<u32>,
+}
+
+impl Cut {
+    fn of(class: &DeviceClass) -> Option<Self> {
+        let places = class.profiles.iter().flat_map(|profile| {
+            let place = |first: &u8| (0..profile.slots).map(|at| u32::from(first + at)).collect();
+            profile.places.iter().map(place)
+        });
+        let places: Vec<_> = places.collect();
+        (!places.is_empty()).then_some(Self { places, taken: BTreeSet::new() })
+    }
+
+    /// Takes these slots; whether they are a place and nobody has one of them.
+    fn take(&mut self, slots: Slots) -> bool {
+        let slots = each(slots);
+        let fits = self.places.contains(&slots) && self.taken.is_disjoint(&slots);
+        self.taken.extend(slots);
+        fits
+    }
+}
+
+/// The numbers of some slots.
+fn each(slots: Slots) -> BTreeSet<u32> {
+    (0..16).filter(|at| slots.0 & (1 << at) != 0).collect()
 }
 
 /// Bytes a second over one channel.
@@ -47,7 +82,7 @@ struct Taken {
 
 impl Inside {
     /// A node on which nothing runs.
-    pub(super) fn of(node: &Node) -> Self {
+    pub(super) fn of(node: &Node, classes: &Classes) -> Self {
         let domains = node.topology.iter().flat_map(|topology| &topology.domains);
         let empty = |domain: &fleet::Domain| Taken {
             millicores: 0,
@@ -61,7 +96,12 @@ impl Inside {
         let switches = topology.iter().flat_map(|found| &found.pcie).map(|one| one.bandwidth.0);
         let nics = topology.iter().flat_map(|found| &found.nics).map(|one| one.bandwidth.0);
         let channels = switches.chain(nics).map(|passes| Moving { now: 0, passes }).collect();
-        Self { domains: domains.map(empty).collect(), channels }
+        let cut = node.devices.iter().map(|class| Cut::of(classes.get(*class)));
+        let mut cut: Vec<Option<Cut>> = cut.collect();
+        if cut.iter().all(Option::is_none) {
+            cut.clear();
+        }
+        Self { domains: domains.map(empty).collect(), channels, cut }
     }
 
     /// Takes what a run is granted, or nothing where it does not fit or is not all said. Channels
@@ -69,6 +109,15 @@ impl Inside {
     pub(super) fn take(&mut self, grant: &Grant, thousandths: u64) -> bool {
         let mut after = self.clone();
         let fits = after.take_domains(grant, thousandths)
+            && grant.devices.iter().all(|held| {
+                match after.cut.get_mut(usize::from(held.device.0)) {
+                    Some(Some(cut)) if held.share < Milli::WHOLE || held.slots.0 != 0 => {
+                        cut.take(held.slots)
+                    }
+                    Some(Some(cut)) => cut.taken.is_empty(),
+                    Some(None) | None => held.slots.0 == 0,
+                }
+            })
             && grant.channels.iter().all(|held| {
                 let channel = after.channels.get_mut(usize::from(held.channel.0));
                 channel.is_some_and(|channel| channel.add(held.bandwidth.0, thousandths))
@@ -114,6 +163,11 @@ impl Inside {
         }
         for held in &grant.channels {
             self.channels[usize::from(held.channel.0)].now -= held.bandwidth.0;
+        }
+        for held in &grant.devices {
+            if let Some(Some(cut)) = self.cut.get_mut(usize::from(held.device.0)) {
+                cut.taken.retain(|slot| !each(held.slots).contains(slot));
+            }
         }
     }
 }

@@ -95,8 +95,8 @@ const WRONG_DEVICES: &[(&str, &str, &str)] = &[
     ),
     (
         "share",
-        "share = \"mig\"",
-        "read fleet, line 8, `device.A100.share`: is \"mig\"; use one of exclusive, milli",
+        "share = \"half\"",
+        "read fleet, line 8, `device.A100.share`: is \"half\"; use one of exclusive, milli, slices, mig",
     ),
     (
         "power = { idle = \"50W\"",
@@ -121,7 +121,7 @@ const WRONG_DEVICES: &[(&str, &str, &str)] = &[
     (
         "power = { idle = \"50W\"",
         "bandwidth = 1",
-        "read fleet, line 9, `device.A100.bandwidth`: unknown field `bandwidth`, expected one of `kind`, `memory`, `compute_units`, `capabilities`, `share`, `power`",
+        "read fleet, line 9, `device.A100.bandwidth`: unknown field `bandwidth`, expected one of `kind`, `memory`, `compute_units`, `capabilities`, `share`, `profile`, `power`",
     ),
     (
         "kind = \"cpu\"",

@@ -21,6 +21,8 @@ mod signals;
 #[cfg(test)]
 mod sizes;
 #[cfg(test)]
+mod slices;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod swf;

@@ -122,7 +122,7 @@ fn a_wrong_request_is_refused_with_line_field_and_remedy() {
             (
                 "device",
                 &unknown,
-                "read jobs, line 14, `alternative[0].device.cuda`: unknown field `cuda`, expected one of `kind`, `count`, `share`, `memory`, `models`, `compute_units`, `capability`, `pcie_bandwidth`",
+                "read jobs, line 14, `alternative[0].device.cuda`: unknown field `cuda`, expected one of `kind`, `count`, `share`, `memory`, `models`, `compute_units`, `capability`, `pcie_bandwidth`, `profile`",
             ),
             (
                 "cores = 2.5",

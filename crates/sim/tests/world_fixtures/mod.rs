@@ -45,6 +45,7 @@ pub(crate) fn job(id: u64, share: u32, seconds: u64) -> Job {
         models: Vec::new(),
         compute_units: 0,
         capability: None,
+        profile: None,
     };
     let request = Request {
         cores: MilliCores(1000),
@@ -78,6 +79,7 @@ pub(crate) fn job(id: u64, share: u32, seconds: u64) -> Job {
 
 fn class(model: &str, kind: DeviceKind, memory: u64, power: Power) -> DeviceClass {
     DeviceClass {
+        profiles: Vec::new(),
         model: model.to_owned(),
         kind,
         memory: Bytes(memory),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Place, channels, walk_amounts, walk_class, walk_node};
+use super::{Place, channels, inside, slices, walk_amounts, walk_class, walk_node};
 use crate::id::{ClassId, DeviceIndex};
 use crate::job::{Alternative, Job};
 use crate::node::Free;
@@ -57,31 +57,37 @@ fn on_node(
         None => node.cpu == class,
         Some(_) => node.devices.contains(&class),
     };
+    let of = (class, snapshot.classes.get(class));
     let mut free = start.free.clone();
     let mut tasks = 0;
     while is_there && tasks < u64::from(limit) {
         let place = Place { free: &free, ..*start };
         let fits = walk_node(alternative, &place)
-            .and_then(|()| walk_class(alternative, snapshot.classes.get(class)))
-            .and_then(|()| walk_amounts(alternative, class, &place));
+            .and_then(|()| walk_class(alternative, of.1))
+            .and_then(|()| walk_amounts(alternative, of, &place));
         if fits.is_err() {
             break;
         }
-        take(&mut free, start, alternative, class);
+        take(&mut free, start, alternative, of);
         tasks += 1;
     }
     tasks
 }
 
 /// Takes what a task asks for; of devices those that suffice and have the least left.
-fn take(free: &mut Free, start: &Place<'_>, alternative: &Alternative, class: ClassId) {
+fn take(
+    free: &mut Free,
+    start: &Place<'_>,
+    alternative: &Alternative,
+    (class, model): inside::Of<'_>,
+) {
     let (request, node) = (&alternative.request, start.node);
     let most = channels::Most { node, oversubscribe: start.oversubscribe };
     free.cores = free.cores.saturating_sub(request.cores);
     free.memory = free.memory.saturating_sub(request.memory);
     // Tasks that must be in one domain have nothing to do with those in others, so that any domain
     // with room will do.
-    let room = channels::Room { most: &most, free: Some(&*free), request, class };
+    let room = channels::Room { most: &most, free: Some(&*free), request, class: (class, model) };
     let domain = room.domain();
     if let Some(domain) = domain {
         let left = &mut free.domains[domain];
@@ -101,6 +107,7 @@ fn take(free: &mut Free, start: &Place<'_>, alternative: &Alternative, class: Cl
             **of == class
                 && left.share >= asked.share
                 && left.memory >= asked.memory
+                && slices::one_has_place(asked, model, &[&**left])
                 && channels::has_way(&loads, &most, request, *device)
                 && attached.is_none_or(|attached| attached.contains(device))
         });
@@ -111,6 +118,7 @@ fn take(free: &mut Free, start: &Place<'_>, alternative: &Alternative, class: Cl
         };
         left.share = left.share.saturating_sub(asked.share.min(Milli::WHOLE));
         left.memory = left.memory.saturating_sub(asked.memory);
+        left.slots.0 |= slices::best_place(asked, model, left.slots.0);
         channels::go(&mut free.loads, node, request, device);
     }
 }

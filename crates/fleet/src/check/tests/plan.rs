@@ -204,7 +204,7 @@ fn grant_of_more_or_less_than_is_asked() {
         |placement| placement.grant.devices[0].memory = Bytes(1),
         &["run j0/0.0 asks for 10737418240 bytes of the memory of device #0 and is granted 1"],
     );
-    let device = DeviceGrant { device: DeviceIndex(1), share: Milli(1), memory: Bytes(0) };
+    let device = DeviceGrant { device: DeviceIndex(1), share: Milli(1), ..DeviceGrant::default() };
     placement_faults(
         3,
         |placement| placement.grant.devices.push(device),

@@ -68,6 +68,7 @@ fn request(count: u32) -> DeviceRequest {
         models: Vec::new(),
         compute_units: 0,
         capability: None,
+        profile: None,
     }
 }
 

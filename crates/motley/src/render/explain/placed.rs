@@ -39,6 +39,8 @@ struct DevicePart {
     index: u16,
     share: f64,
     memory_bytes: u64,
+    /// Of a slice: the first of the slots that it covers.
+    first_slot: Option<u32>,
 }
 
 /// A score: by tier, and by objective where one is weighed.
@@ -93,6 +95,7 @@ fn part(
         index: held.device.0,
         share: f64::from(held.share.0) / 1000.0,
         memory_bytes: held.memory.0,
+        first_slot: (!held.slots.is_none()).then(|| held.slots.first()),
     };
     PlacedPart {
         at_seconds: at.as_seconds(),

@@ -10,8 +10,8 @@ use crate::render::words;
 /// One remedy. The fields that its kind does not have are null.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct RemedyPart {
-    /// `labels`, `model`, `cores`, `memory`, `devices`, `share`, `device-memory`, `tasks`
-    /// or `eviction`.
+    /// `labels`, `model`, `cores`, `memory`, `devices`, `share`, `device-memory`, `profile`,
+    /// `tasks` or `eviction`.
     kind: &'static str,
     alternative: Option<u16>,
     /// What is asked, and the most with which a task starts, in `unit`.
@@ -20,6 +20,7 @@ pub(super) struct RemedyPart {
     unit: Option<&'static str>,
     labels: Option<Vec<String>>,
     model: Option<String>,
+    profile: Option<String>,
     /// The rate that was supposed on that model.
     rate: Option<f64>,
     run: Option<RunPart>,
@@ -108,6 +109,12 @@ fn change(asked: &Asked<'_>, wanted: &Alternative, remedy: &Remedy) -> RemedyPar
             let (was, is) = (exact(Bytes(had)), exact(*memory));
             let text = format!("with {is} of {kind} memory in place of {was}");
             amount("device-memory", "bytes", (had, memory.0), text)
+        }
+        Remedy::Profile { profile, .. } => {
+            let had = devices.and_then(|devices| devices.profile.as_deref()).unwrap_or_default();
+            let text = format!("with {} in place of {}", words::clip(profile), words::clip(had));
+            let profile = Some(profile.clone());
+            RemedyPart { kind: "profile", profile, text, ..RemedyPart::default() }
         }
         Remedy::Tasks { .. } | Remedy::Eviction { .. } => RemedyPart::default(),
     }

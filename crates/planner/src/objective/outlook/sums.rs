@@ -41,7 +41,8 @@ impl Sums {
         let devices = |row: &Row| row.devices.clone().expect("rows with devices");
         let is_plain = |row: &&Row| {
             let wanted = devices(row);
-            row.labels.is_empty() && wanted.memory.is_zero() && wanted.count <= DEVICES_MAX
+            let is_whole_or_share = wanted.memory.is_zero() && wanted.places.is_none();
+            row.labels.is_empty() && is_whole_or_share && wanted.count <= DEVICES_MAX
         };
         if !rows.iter().all(is_plain) {
             return None;

@@ -133,6 +133,7 @@ fn read_row(row: &Row<'_>) -> Result<Listed, Wrong> {
 
 fn classes(models: &BTreeMap<String, ClassId>) -> Vec<DeviceClass> {
     let class = |model: &str, kind, share| DeviceClass {
+        profiles: Vec::new(),
         model: model.to_owned(),
         kind,
         memory: Bytes::ZERO,

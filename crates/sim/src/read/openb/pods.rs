@@ -180,6 +180,7 @@ fn devices(row: &Row<'_>) -> Result<Option<DeviceRequest>, Wrong> {
         models: models.into_iter().map(str::to_owned).collect(),
         compute_units: 0,
         capability: None,
+        profile: None,
     }))
 }
 
