@@ -131,6 +131,7 @@ fn settings(directory: &Path, contain: Contain) -> Result<Settings, Box<dyn Erro
         compute_units: 0,
         capabilities: Default::default(),
         share: ShareRule::Exclusive,
+        profiles: Vec::new(),
         power: Default::default(),
     };
     let node = Node {

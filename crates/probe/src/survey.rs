@@ -184,6 +184,7 @@ fn class(model: String, kind: DeviceKind, memory: Bytes) -> DeviceClass {
         compute_units: 0,
         capabilities: BTreeSet::new(),
         share: ShareRule::Exclusive,
+        profiles: Vec::new(),
         power: Power::default(),
     }
 }

@@ -290,6 +290,7 @@ fn classes_of_nothing() -> DeviceClass {
         compute_units: 0,
         capabilities: Default::default(),
         share: fleet::ShareRule::Exclusive,
+        profiles: Vec::new(),
         power: Default::default(),
     }
 }

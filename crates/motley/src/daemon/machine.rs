@@ -223,6 +223,7 @@ fn class_of(one: &Listed) -> anyhow::Result<DeviceClass> {
         compute_units: 0,
         capabilities: BTreeSet::new(),
         share: if one.share { ShareRule::Milli } else { ShareRule::Exclusive },
+        profiles: Vec::new(),
         power: Power::default(),
     })
 }
