@@ -263,6 +263,30 @@ impl Ledger {
         self.generation = generation;
     }
 
+    /// The orders of earlier turns of which nobody knows whether the body ever had them: what they
+    /// ask for has not been seen, and no receipt has come. A start bears the generation it had, so
+    /// that a body that did have it answers as it did then.
+    pub(crate) fn unconfirmed(&self) -> Vec<Order> {
+        let order = |run: &Run| {
+            let id = run.id();
+            let stop = |cause| (self.generation, Action::Stop(cause));
+            let (generation, action) = match run.stage {
+                Stage::Running | Stage::Stray | Stage::Cancelled => return None,
+                Stage::Ordered => {
+                    let job = Arc::clone(&self.jobs.get(&id.job)?.job);
+                    (run.generation, Action::Start { job, placement: run.placement.clone() })
+                }
+                Stage::Recalled => stop(StopCause::Gang),
+                Stage::Stopping => {
+                    let is_cancelled = self.jobs.get(&id.job).is_some_and(|job| job.cancelled > 0);
+                    stop(if is_cancelled { StopCause::Cancelled } else { StopCause::Stray })
+                }
+            };
+            Some(Order { run: id, generation, action })
+        };
+        self.runs().filter_map(order).collect()
+    }
+
     /// Gives up what was ordered, because nobody knows whether the body took it.
     pub(crate) fn take_back(&mut self, orders: &[Order]) {
         for (run, stop) in orders.iter().map(in_short) {

@@ -8,7 +8,9 @@
 use std::sync::Arc;
 
 use fleet::check::{Fault, check};
-use fleet::{Body, BodyError, Decision, Job, JobId, NodeId, Observation, Order, Policy, Snapshot};
+use fleet::{
+    Body, BodyError, Decision, Extent, Job, JobId, NodeId, Observation, Order, Policy, Snapshot,
+};
 use planner::Effort;
 use serde::{Deserialize, Serialize};
 
@@ -71,7 +73,17 @@ pub fn turn(
         return Turn { decision, faults, snapshot: Some(snapshot), drifts, orders: Vec::new() };
     }
     let generation = ledger.generation_for(&decision.plan);
-    let orders = orders(&snapshot, &decision.plan, generation);
+    // Where everything was seen, an order whose effect was not may have been lost on its way, with
+    // the program that gave it or with its receipt. To give it again costs nothing where it was not.
+    let mut given = match observation.extent {
+        Extent::Full => ledger.unconfirmed(),
+        Extent::Changes => Vec::new(),
+    };
+    // What this plan stops is not started first.
+    let stops = &decision.plan.stops;
+    given.retain(|order| stops.binary_search_by_key(&order.run, |stop| stop.run).is_err());
+    given.extend(orders(&snapshot, &decision.plan, generation));
+    let orders = given;
     // The ledger changes in place, without a copy, what no snapshot shares any more.
     drop(snapshot);
     ledger.accept(&decision.plan, generation);

@@ -174,12 +174,24 @@ fn a_run_that_a_full_observation_does_not_name_has_vanished() {
 }
 
 #[test]
-fn a_full_observation_leaves_alone_what_was_only_just_ordered() {
-    let (mut world, run) = World::with_train();
+fn an_order_is_given_again_where_everything_is_seen_without_its_effect() {
+    let mut world = World::empty();
+    let first = world.submit(0).orders;
+    let run = first[0].run;
+    assert!(world.see(Vec::new(), Vec::new()).orders.is_empty());
     let up = vec![world.up(0), world.up(1)];
     let turn = world.turn(Extent::Full, up, Vec::new(), Vec::new(), Vec::new());
-    assert!(turn.drifts.is_empty() && turn.orders.is_empty());
+    assert_eq!((turn.drifts, turn.orders), (Vec::new(), first));
     assert_eq!(world.stage(run), Some(Stage::Ordered));
+}
+
+#[test]
+fn an_order_is_not_given_again_to_a_job_that_was_cancelled() {
+    let (mut world, run) = World::with_train();
+    let (up, cancel) = (vec![world.up(0), world.up(1)], vec![Request::Cancel(JobId(0))]);
+    let turn = world.turn(Extent::Full, up, Vec::new(), Vec::new(), cancel);
+    let about: Vec<_> = turn.orders.iter().map(|order| (order.run, &order.action)).collect();
+    assert_eq!(about, [(run, &Action::Stop(StopCause::Cancelled))]);
 }
 
 #[test]
