@@ -194,11 +194,7 @@ impl Ledger {
             return Some(Drift::Elsewhere(id, node));
         }
         let mut run = Run { since, ..Run::clone(&given_up) };
-        let next_is_ours = is_active(&given_up)
-            && self.waiting(id.job).is_some_and(|waiting| {
-                waiting.again.get(&id.task).is_some_and(|next| next.0 == id.attempt.0 + 1)
-            });
-        if next_is_ours {
+        if is_active(&given_up) && self.waits_after(id) {
             self.remove_waiting(id.job, id.task);
             run.stage = Stage::Running;
             self.start(run);
@@ -266,13 +262,24 @@ impl Ledger {
         }
     }
 
-    /// A run failed by itself. If it was given up before, its task waits or went on already.
+    /// A run failed by itself. That counts, unless it was given up before and its task went on.
     fn see_failed(&mut self, id: RunId, failure: Failure) {
-        self.given_up.remove(&id);
-        let was_active = self.runs.get(&id).is_some_and(|run| is_active(run));
-        if self.release(id).is_some() && was_active {
+        let given_up = self.given_up.remove(&id);
+        let held = self.release(id);
+        let was_given_up = held.is_none() && given_up.is_some_and(|run| is_active(&run));
+        if was_given_up && self.waits_after(id) {
+            self.remove_waiting(id.job, id.task);
+            self.count_failed(id, failure);
+        } else if held.is_some_and(|run| is_active(&run)) {
             self.count_failed(id, failure);
         }
+    }
+
+    /// Whether the next attempt at the task of a run waits.
+    fn waits_after(&self, id: RunId) -> bool {
+        self.waiting(id.job).is_some_and(|waiting| {
+            waiting.again.get(&id.task).is_some_and(|next| next.0 == id.attempt.0 + 1)
+        })
     }
 
     fn see_stopped(&mut self, id: RunId) {

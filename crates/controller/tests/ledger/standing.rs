@@ -8,7 +8,7 @@ use fleet::{
     Time,
 };
 
-use crate::world::{LOST_A, World, attempt};
+use crate::world::{LOST_A, LOST_B, World, attempt, restarted};
 
 /// Submits a job, with both nodes up.
 fn submit(world: &mut World, job: Job) -> Turn {
@@ -62,6 +62,25 @@ fn a_task_that_fails_runs_again_as_often_as_its_job_says() {
     let standing = world.ledger.standing(JobId(7)).unwrap();
     assert_eq!(standing.failed_tasks, [(TaskIndex(0), Failure::Signal(9))]);
     assert_eq!(standing.ended, Some(Time::seconds(world.now)));
+}
+
+#[test]
+fn a_failure_counts_though_the_run_was_given_up_before() {
+    let mut world = World::empty();
+    let once = job(&world, 7, Restart::default());
+    let run = started(&submit(&mut world, once))[0];
+    world.see(vec![LOST_A, LOST_B], Vec::new());
+    assert_eq!(tally(&world, 7).waiting, 1);
+    assert_eq!(started(&fail(&mut world, run, Failure::Status(3))), []);
+    assert_eq!(tally(&world, 7), TaskTally { failed: 1, ..TaskTally::default() });
+}
+
+#[test]
+fn a_failure_does_not_count_once_the_task_has_gone_on() {
+    let (mut world, first, second) = restarted();
+    assert_eq!(started(&fail(&mut world, first, Failure::Status(3))), []);
+    assert_eq!((world.stage(first), world.tally(0)), (None, (0, 1, 0)));
+    assert_eq!(world.stage(second), Some(fleet::Stage::Ordered));
 }
 
 #[test]
