@@ -40,7 +40,8 @@ pub struct Controller<B> {
     unwritten: Option<Unwritten>,
 }
 
-/// A turn that could not be written down, so that its orders were not given.
+/// What could not be written down: a turn, the orders of which were not given, or that orders were
+/// taken back.
 struct Unwritten {
     entry: Entry,
     orders: Vec<Order>,
@@ -267,8 +268,8 @@ impl<B: Body> Controller<B> {
             && let Err(error) = self.body.carry_out(&orders)
         {
             self.ledger.take_back(&orders);
-            let taken_back = Entry::TakenBack(orders.iter().map(in_short).collect());
-            self.journal.append(vec![taken_back], Durability::Written)?;
+            let entry = Entry::TakenBack(orders.iter().map(in_short).collect());
+            self.write_and_order(Unwritten { entry, orders: Vec::new() }, Durability::Written)?;
             return Err(error.into());
         }
         if self.journal.is_checkpoint_due() {
@@ -282,6 +283,10 @@ impl<B: Body> Controller<B> {
     /// # Errors
     /// If it cannot be written.
     pub fn checkpoint(&mut self) -> Result<(), JournalError> {
+        // The ledger knows of it already: written after the checkpoint it would be read twice.
+        if self.unwritten.is_some() {
+            self.write_again()?;
+        }
         self.journal.write_checkpoint(self.ledger.image(), self.asked.clone())
     }
 

@@ -348,3 +348,61 @@ fn a_disk_that_is_full_refuses_and_changes_nothing() {
     assert!(controller.ledger().standing(JobId(9)).is_some());
     assert_eq!(known(&place.open(Obedient::default())), known(&controller));
 }
+
+/// Asks until not even the shortest request can be written; then a turn cannot be either.
+fn fill(controller: &mut Controller<Obedient>) {
+    controller.journal().limit_pages(1).unwrap();
+    while controller.ask(vec![Request::Hold(JobId(0))]).is_ok() {}
+}
+
+/// A controller that has decided a turn which it could not write.
+fn behind(place: &Place) -> Controller<Obedient> {
+    let mut controller = busy(place);
+    controller.body().end_first();
+    fill(&mut controller);
+    let error = controller.advance(Durability::Written).unwrap_err();
+    assert!(error.to_string().contains("disk is full"), "{error}");
+    controller.journal().limit_pages(1 << 30).unwrap();
+    controller
+}
+
+#[test]
+fn a_checkpoint_comes_after_the_turn_that_could_not_be_written_before() {
+    let place = Place::new();
+    let mut controller = behind(&place);
+    controller.checkpoint().unwrap();
+    controller.advance(Durability::Written).unwrap();
+    let before = known(&controller);
+    drop(controller);
+    assert_eq!(known(&place.open(Obedient::default())), before);
+}
+
+#[test]
+fn what_a_body_did_not_take_is_written_once_there_is_room() {
+    let place = Place::new();
+    let mut controller = behind(&place);
+    controller.body().refuses = true;
+    controller.ask(vec![job(9)]).unwrap();
+    let before = known(&controller);
+    drop(controller);
+    assert_eq!(known(&place.open(Obedient::default())), before);
+}
+
+#[test]
+fn an_order_that_died_with_its_program_is_given_by_the_next_one() {
+    let place = Place::new();
+    let mut first = place.open(Obedient::default());
+    first.ask(vec![job(7)]).unwrap();
+    first.advance(Durability::Written).unwrap();
+    let generation = first.generation();
+    drop(first);
+    // The next world knows nothing of it, and sees it as it was decided.
+    let mut next = place.open(Obedient::default());
+    assert_eq!(next.advance(Durability::Written).unwrap().orders, 1);
+    assert_eq!((next.body().runs.len(), next.generation()), (1, generation));
+    assert_eq!(next.body().receipts[0].generation, generation);
+    assert_eq!(next.ledger().tally(JobId(7)).unwrap().running, 1);
+    // Once it was seen it is not given again.
+    next.body().seen = false;
+    assert_eq!(next.advance(Durability::Written).unwrap().orders, 0);
+}
