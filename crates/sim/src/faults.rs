@@ -4,7 +4,7 @@
 //! outages of the world; [`Faulty`] stands between controller and world and
 //! garbles what passes: orders are refused, delivered twice or again much
 //! later, receipts are repeated, and the body fails though it may have taken
-//! the orders. It never invents an order or a receipt that
+//! the orders; receipts are lost, or come later. It never invents an order or a receipt that
 //! was not there, and everything is drawn from the seed.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -46,6 +46,10 @@ pub struct Faults {
     pub late: Milli,
     /// How many of a thousand receipts are told again later.
     pub repeated: Milli,
+    /// How many of a thousand receipts are never told.
+    pub lost: Milli,
+    /// How many of a thousand receipts are told by a later observation only.
+    pub delayed: Milli,
     /// How many of a thousand times the body fails when it is given orders, having taken all of
     /// them or none.
     pub deaf: Milli,
@@ -67,21 +71,45 @@ pub enum FaultKind {
     Late,
     /// A receipt was told again.
     Repeated,
+    /// A receipt was never told.
+    Lost,
+    /// A receipt was told late.
+    Delayed,
     /// The body failed when it was given orders.
     Deaf,
 }
 
 impl FaultKind {
     /// Every kind.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Crash,
         Self::Partition,
         Self::Refused,
         Self::Doubled,
         Self::Late,
         Self::Repeated,
+        Self::Lost,
+        Self::Delayed,
         Self::Deaf,
     ];
+}
+
+impl FaultKind {
+    /// Its name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Crash => "crash",
+            Self::Partition => "partition",
+            Self::Refused => "refused",
+            Self::Doubled => "doubled",
+            Self::Late => "late",
+            Self::Repeated => "repeated",
+            Self::Lost => "lost",
+            Self::Delayed => "delayed",
+            Self::Deaf => "deaf",
+        }
+    }
 }
 
 /// How often each kind of fault happened.
@@ -139,6 +167,8 @@ pub struct Faulty<B> {
     refusals: Vec<Receipt>,
     batches: VecDeque<Vec<Order>>,
     receipts: VecDeque<Receipt>,
+    /// Receipts that are told by a later observation.
+    delayed: Vec<Receipt>,
     hits: Hits,
 }
 
@@ -153,6 +183,7 @@ impl<B> Faulty<B> {
             refusals: Vec::new(),
             batches: VecDeque::new(),
             receipts: VecDeque::new(),
+            delayed: Vec::new(),
             hits: Hits::new(),
         }
     }
@@ -162,6 +193,16 @@ impl<B> Faulty<B> {
         &self.body
     }
 
+    /// The body behind the line, to change it.
+    pub fn body_mut(&mut self) -> &mut B {
+        &mut self.body
+    }
+
+    /// How often the line was bad so far.
+    pub fn hits(&self) -> &Hits {
+        &self.hits
+    }
+
     /// The body behind the line, at the end, with how often the line was bad.
     pub fn into_parts(self) -> (B, Hits) {
         (self.body, self.hits)
@@ -169,7 +210,7 @@ impl<B> Faulty<B> {
 
     /// Whether there is a refusal that nobody has observed yet.
     pub fn has_news(&self) -> bool {
-        !self.refusals.is_empty()
+        !self.refusals.is_empty() || !self.delayed.is_empty()
     }
 
     fn happens(&mut self, kind: FaultKind, of_a_thousand: Milli) -> bool {
@@ -181,6 +222,20 @@ impl<B> Faulty<B> {
             *self.hits.entry(kind).or_default() += 1;
         }
         hit
+    }
+
+    /// Takes out of what is told the receipts that are told later or never.
+    fn drop_and_delay(&mut self, receipts: &mut Vec<Receipt>) {
+        for receipt in std::mem::take(receipts) {
+            if self.happens(FaultKind::Lost, self.faults.lost) {
+                continue;
+            }
+            if self.happens(FaultKind::Delayed, self.faults.delayed) {
+                self.delayed.push(receipt);
+            } else {
+                receipts.push(receipt);
+            }
+        }
     }
 
     /// The orders of a batch that get through; the others are refused.
@@ -206,6 +261,11 @@ impl<B: Body> Body for Faulty<B> {
         let mut observation = self.body.observe()?;
         self.now = observation.at;
         observation.receipts.append(&mut self.refusals);
+        let late = std::mem::take(&mut self.delayed);
+        if self.faults.until > self.now {
+            self.drop_and_delay(&mut observation.receipts);
+        }
+        observation.receipts.extend(late);
         if self.faults.until <= self.now {
             return Ok(observation);
         }

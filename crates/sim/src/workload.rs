@@ -39,6 +39,9 @@ pub struct Truth {
     /// How strongly runs hold each other up on links that they share, and wait for what they send
     /// each other: one is as the bandwidths say, zero is not at all.
     pub contention: Milli,
+    /// How many of a thousand runs come to their end without having done their work; one in four of
+    /// those is lost, the others fail by themselves.
+    pub failing: Milli,
     /// How strongly memory that is not near slows a task that moves data, against what the model of
     /// the world says.
     pub remote_memory: Milli,
@@ -51,6 +54,7 @@ impl Default for Truth {
             rates: BTreeMap::new(),
             work: BTreeMap::new(),
             contention: Milli::WHOLE,
+            failing: Milli::ZERO,
             remote_memory: Milli::WHOLE,
         }
     }

@@ -224,6 +224,12 @@ impl World {
         self.memory = Memory::default();
     }
 
+    /// Lets the next observation tell everything, as for somebody who has just connected.
+    pub fn doubt(&mut self) {
+        self.mirror.in_doubt = true;
+        self.mirror.has_news = true;
+    }
+
     fn foresee(&mut self, at: Time, due: Due) -> Moment {
         let moment = (at, self.sequence);
         self.sequence += 1;

@@ -64,7 +64,9 @@ fn whatever_goes_wrong_every_law_holds_and_all_that_can_run_runs() {
     println!("{fetched} runs fetched their inputs");
     if only.is_none() {
         assert!(fetched > 0, "no run ever fetched anything");
-        for kind in FaultKind::ALL {
+        // Receipts are lost and delayed where programs die, in `crashes.rs`.
+        let is_drawn = |kind: &FaultKind| !matches!(kind, FaultKind::Lost | FaultKind::Delayed);
+        for kind in FaultKind::ALL.into_iter().filter(is_drawn) {
             assert!(hits.get(&kind).is_some_and(|count| *count > 0), "{kind:?} never happened");
         }
         assert!(refused > 0, "the world never refused an order");
@@ -428,6 +430,8 @@ fn random_faults(dice: &mut Dice, seed: u64) -> Faults {
     let mut thousandths = |most: u32| Milli(dice.below(most));
     let (refused, doubled, late, repeated, deaf) =
         (thousandths(200), thousandths(300), thousandths(300), thousandths(300), thousandths(300));
+    // Only where everything is seen now and then is it noticed that a receipt is missing.
+    let (lost, delayed) = (Milli::ZERO, Milli::ZERO);
     Faults {
         seed,
         until: Time::seconds(dice.amount(20, 240)),
@@ -437,6 +441,8 @@ fn random_faults(dice: &mut Dice, seed: u64) -> Faults {
         doubled,
         late,
         repeated,
+        lost,
+        delayed,
         deaf,
     }
 }

@@ -53,7 +53,8 @@ impl History {
                     self.carried_out(*run, *generation, breaches);
                 }
                 Event::Done { run, unseen } => self.done(*run, *unseen, breaches),
-                Event::Killed { .. }
+                Event::Failed { .. }
+                | Event::Killed { .. }
                 | Event::Refused { .. }
                 | Event::Crashed(_)
                 | Event::Parted(_)

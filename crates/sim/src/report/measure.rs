@@ -141,7 +141,7 @@ pub(super) fn horizon(outcome: &Outcome) -> Time {
                 running -= 1;
                 last = Some(entry.at);
             }
-            Event::Stopped { .. } | Event::Killed { .. } => running -= 1,
+            Event::Failed { .. } | Event::Stopped { .. } | Event::Killed { .. } => running -= 1,
             Event::Refused { .. } | Event::Crashed(_) | Event::Parted(_) | Event::Back(_) => {}
         }
     }
@@ -188,7 +188,7 @@ impl<'a> Reader<'a> {
                     story.done.get_or_insert(Done { started, at, class });
                 }
             }
-            Event::Stopped { run, .. } | Event::Killed { run } => {
+            Event::Failed { run, .. } | Event::Stopped { run, .. } | Event::Killed { run } => {
                 self.ended(at, *run);
             }
             // A node that is cut off goes on running and drawing power.

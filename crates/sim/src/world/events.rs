@@ -21,8 +21,15 @@ impl World {
 
     fn end(&mut self, run: RunId) {
         let running = self.remove(run);
-        self.store.keep(&running.job, run.task, running.node);
-        let sight = sight(run, &running, RunState::Done(self.clock));
+        let failure = self.rates.failure(run);
+        let state = match failure {
+            None => RunState::Done(self.clock),
+            Some(failure) => RunState::Failed(self.clock, failure),
+        };
+        if failure.is_none() {
+            self.store.keep(&running.job, run.task, running.node);
+        }
+        let sight = sight(run, &running, state);
         let station = &mut self.stations[running.node.index()];
         if station.is_up() {
             self.mirror.sights.push(sight);
@@ -30,7 +37,11 @@ impl World {
         } else {
             station.unseen.push(sight);
         }
-        self.record(Event::Done { run, unseen: running.unseen });
+        let unseen = running.unseen;
+        self.record(match failure {
+            None => Event::Done { run, unseen },
+            Some(failure) => Event::Failed { run, failure, unseen },
+        });
     }
 
     fn lose(&mut self, node: NodeId, kind: OutageKind) {

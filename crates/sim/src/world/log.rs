@@ -3,7 +3,7 @@
 //! Reports are made from it, and checkers hold the ledger against it. Nobody
 //! who plans ever reads it.
 
-use fleet::{ClassId, Generation, Grant, NodeId, Refusal, RunId, Span, Time};
+use fleet::{ClassId, Failure, Generation, Grant, NodeId, Refusal, RunId, Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// One thing that happened.
@@ -25,6 +25,15 @@ pub enum Event {
     Done {
         /// Which run.
         run: RunId,
+        /// Whether its node was cut off at some time while it ran.
+        unseen: bool,
+    },
+    /// A run ended by itself and did not do its work.
+    Failed {
+        /// Which run.
+        run: RunId,
+        /// Why.
+        failure: Failure,
         /// Whether its node was cut off at some time while it ran.
         unseen: bool,
     },

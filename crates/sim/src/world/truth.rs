@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fleet::{Alternative, ClassId, Classes, Job, JobId, Milli, Rate, Span, Work};
+use fleet::{Alternative, ClassId, Classes, Failure, Job, JobId, Milli, Rate, RunId, Span, Work};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
@@ -90,6 +90,20 @@ impl TrueRates {
         let durations = ways
             .filter_map(|(way, class)| work.duration(self.rate(job, way, class, makes.classes)?));
         durations.min()
+    }
+
+    /// Why a run comes to its end without having done its work; `None` where it does it.
+    #[must_use]
+    pub fn failure(&self, run: RunId) -> Option<Failure> {
+        if self.truth.failing.is_zero() {
+            return None;
+        }
+        let mut dice = ChaCha8Rng::seed_from_u64(self.seed);
+        dice.set_stream(fingerprint(&["failure", &run.to_string()]));
+        if dice.next_u64() % 1000 >= u64::from(self.truth.failing.0) {
+            return None;
+        }
+        Some(if dice.next_u64() % 4 == 0 { Failure::Lost } else { Failure::Status(1) })
     }
 
     fn with_error(&self, declared: Rate, job: &Job, model: &str) -> Rate {

@@ -184,7 +184,7 @@ fn stays(outcome: &Outcome, horizon: Time) -> BTreeMap<Place, Vec<Stay>> {
             }
             Event::Done { run, .. } => (run, BarEnd::Done),
             Event::Stopped { run, .. } => (run, BarEnd::Stopped),
-            Event::Killed { run } => (run, BarEnd::Killed),
+            Event::Failed { run, .. } | Event::Killed { run } => (run, BarEnd::Killed),
             _ => continue,
         };
         if let Some(started) = running.remove(run) {

@@ -107,7 +107,9 @@ impl<'a> Reader<'a> {
         match event {
             Event::Started(start) => self.start(at, start.run),
             Event::Done { run, .. } => self.end(at, *run, true),
-            Event::Stopped { run, .. } | Event::Killed { run } => self.end(at, *run, false),
+            Event::Failed { run, .. } | Event::Stopped { run, .. } | Event::Killed { run } => {
+                self.end(at, *run, false);
+            }
             Event::Refused { .. } | Event::Crashed(_) | Event::Parted(_) | Event::Back(_) => {}
         }
     }

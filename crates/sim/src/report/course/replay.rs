@@ -37,7 +37,10 @@ impl<'a> Replay<'a> {
                 self.runs.insert(start.run, (start.node, &start.grant));
                 Some(Change { node: start.node, grant: Some(&start.grant), sign: 1.0 })
             }
-            Event::Done { run, .. } | Event::Stopped { run, .. } | Event::Killed { run } => {
+            Event::Done { run, .. }
+            | Event::Failed { run, .. }
+            | Event::Stopped { run, .. }
+            | Event::Killed { run } => {
                 let (node, grant) = self.runs.remove(run)?;
                 self.nodes[node.index()].0.give_back(grant);
                 Some(Change { node, grant: Some(grant), sign: -1.0 })
