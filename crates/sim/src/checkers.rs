@@ -13,7 +13,7 @@ use std::sync::Arc;
 use controller::ledger::TaskTally;
 use controller::{Ledger, Turn};
 use fleet::check::{Fault, check, check_reasons};
-use fleet::{Action, Generation, Job, JobId, NodeId, Order, Plan, RunId, Snapshot};
+use fleet::{Action, Generation, Job, JobId, Milli, NodeId, Order, Plan, RunId, Snapshot};
 use thiserror::Error;
 
 use crate::world::TruthView;
@@ -233,6 +233,28 @@ impl Checkers {
     pub fn miss(&mut self, plan: &Plan) {
         self.turn += 1;
         self.history.expect(plan);
+    }
+
+    /// Looks at the world and the ledger alone, in the middle of a turn too. These are the orders
+    /// that were given since the last look.
+    pub(crate) fn look_between(
+        &mut self,
+        truth: &TruthView<'_>,
+        (ledger, given): (&Ledger, &[Order]),
+        oversubscribe: Milli,
+    ) -> Vec<Breach> {
+        let mut breaches = Vec::new();
+        account::capacity(truth, oversubscribe, &mut breaches);
+        account::ledger(truth, ledger, &mut breaches);
+        self.history.read(truth.log, given, &mut breaches);
+        breaches
+    }
+
+    /// Looks at how jobs stand after a turn in which everything that was asked was taken in.
+    pub(crate) fn tallies_of(&self, ledger: &Ledger) -> Vec<Breach> {
+        let mut breaches = Vec::new();
+        self.tallies(ledger, &mut breaches);
+        breaches
     }
 
     /// Looks at a turn that was just carried out. Without a snapshot it looks only at the faults

@@ -9,6 +9,7 @@ pub mod faults;
 pub mod scenario;
 pub mod visit;
 pub mod checkers;
+pub mod crashes;
 pub mod report;
 pub mod front;
 
