@@ -25,6 +25,8 @@ pub enum Command {
     Openb(Openb),
     /// What a placement costs, through whole turns, on fleets of several sizes
     Speed(Speed),
+    /// What is lost when programs die between any two steps, in simulations with faults
+    Crashes(Crashes),
     /// What it costs to run tasks on this machine, beside the bare floor and peers
     Local(Local),
 }
@@ -120,6 +122,20 @@ pub struct Speed {
     /// Measure this setting alone, in this process, and print what it came to as JSON
     #[arg(long, hide = true)]
     pub alone: Option<Setting>,
+}
+
+/// Which simulations of programs that die to run.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Crashes {
+    /// How many seeds, from 0 on
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000, value_parser = at_least_one)]
+    pub seeds: u32,
+    /// This seed alone
+    #[arg(long, value_name = "SEED", conflicts_with = "seeds")]
+    pub seed: Option<u64>,
+    /// Print a list of records as JSON, and nothing else
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Who wins among nodes of equal score.

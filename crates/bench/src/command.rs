@@ -3,11 +3,11 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::Parser as _;
 
 use crate::args::{Arguments, Command};
-use crate::{local, openb, place, speed};
+use crate::{crashes, local, openb, place, speed};
 
 /// Runs the program.
 #[must_use]
@@ -24,6 +24,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let mut broken = None;
     let (text, records, json) = match &arguments.command {
         Command::Openb(asked) => {
             let folder = place::folder(asked.data.clone())?;
@@ -39,12 +40,21 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             let (text, records) = local::run(asked)?;
             (text, records, asked.json)
         }
+        Command::Crashes(asked) => {
+            let crashed = crashes::run(asked)?;
+            broken = crashed.broken;
+            (crashed.text, crashed.records, asked.json)
+        }
     };
     if json {
         let text = serde_json::to_string_pretty(&records).context("write the result as JSON")?;
-        print(&format!("{text}\n"))
+        print(&format!("{text}\n"))?;
     } else {
-        print(&text)
+        print(&text)?;
+    }
+    match broken {
+        None => Ok(()),
+        Some(broken) => bail!("keep every law\n{broken}"),
     }
 }
 

@@ -3,8 +3,9 @@
 //! [`openb`] runs a published protocol through the same `controller::turn` as
 //! any planner, once for each reference policy and each policy of Motley's,
 //! and says how what came out compares with what was published. [`speed`] says
-//! what a placement costs on fleets of several sizes. Reference policies are
-//! written from their formulas and live in [`mod@reference`].
+//! what a placement costs on fleets of several sizes, [`mod@crashes`] what is
+//! lost when programs die. Reference policies are written from their formulas
+//! and live in [`mod@reference`].
 
 #![warn(missing_docs)]
 
@@ -18,4 +19,5 @@ pub mod dice;
 pub mod local;
 pub mod openb;
 pub mod speed;
+pub mod crashes;
 pub mod reference;

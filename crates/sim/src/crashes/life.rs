@@ -115,9 +115,11 @@ impl<'a> Course<'a> {
 
     /// A new program, which must know what the last one knew.
     fn begin(&mut self, known: Option<&serde_json::Value>) -> Result<Program<'a>, JournalError> {
-        let journal = Journal::open(&self.file)?;
+        let mut journal = Journal::open(&self.file)?;
+        let restored = journal.restore()?;
         let line = Line::connect(&self.far);
-        let (program, _) = Controller::open(line, journal, self.policy.clone(), Effort::DEFAULT)?;
+        let (policy, effort) = (self.policy.clone(), Effort::DEFAULT);
+        let program = Controller::new(line, (journal, restored), policy, effort);
         let image = image(program.ledger());
         if let Some(known) = known
             && let Some(part) = difference(known, &image)
@@ -139,7 +141,7 @@ impl<'a> Course<'a> {
         self.ask(program, step)?;
         self.checkpoint(program, step)?;
         let durability = *self.dice.pick(&[Durability::Written, Durability::Synced]);
-        let advanced = self.survive(|| program.advance(durability))?;
+        let advanced = self.survive(|| program.advance(|_| durability))?;
         self.look(program);
         let mut gave_orders = true;
         match advanced {
