@@ -360,7 +360,7 @@ fn behind(place: &Place) -> Controller<Obedient> {
     let mut controller = busy(place);
     controller.body().end_first();
     fill(&mut controller);
-    let error = controller.advance(Durability::Written).unwrap_err();
+    let error = controller.advance(|_| Durability::Written).unwrap_err();
     assert!(error.to_string().contains("disk is full"), "{error}");
     controller.journal().limit_pages(1 << 30).unwrap();
     controller
@@ -371,7 +371,7 @@ fn a_checkpoint_comes_after_the_turn_that_could_not_be_written_before() {
     let place = Place::new();
     let mut controller = behind(&place);
     controller.checkpoint().unwrap();
-    controller.advance(Durability::Written).unwrap();
+    controller.advance(|_| Durability::Written).unwrap();
     let before = known(&controller);
     drop(controller);
     assert_eq!(known(&place.open(Obedient::default())), before);
@@ -393,16 +393,16 @@ fn an_order_that_died_with_its_program_is_given_by_the_next_one() {
     let place = Place::new();
     let mut first = place.open(Obedient::default());
     first.ask(vec![job(7)]).unwrap();
-    first.advance(Durability::Written).unwrap();
+    first.advance(|_| Durability::Written).unwrap();
     let generation = first.generation();
     drop(first);
     // The next world knows nothing of it, and sees it as it was decided.
     let mut next = place.open(Obedient::default());
-    assert_eq!(next.advance(Durability::Written).unwrap().orders, 1);
+    assert_eq!(next.advance(|_| Durability::Written).unwrap().orders, 1);
     assert_eq!((next.body().runs.len(), next.generation()), (1, generation));
     assert_eq!(next.body().receipts[0].generation, generation);
     assert_eq!(next.ledger().tally(JobId(7)).unwrap().running, 1);
     // Once it was seen it is not given again.
     next.body().seen = false;
-    assert_eq!(next.advance(Durability::Written).unwrap().orders, 0);
+    assert_eq!(next.advance(|_| Durability::Written).unwrap().orders, 0);
 }

@@ -93,6 +93,7 @@ fn fleet(dice: &mut Dice) -> Inventory {
         compute_units: 0,
         capabilities: BTreeSet::new(),
         share: ShareRule::Milli,
+        profiles: Vec::new(),
         power,
     };
     let nodes = (0..dice.within(1, 4)).map(|id| Node {
@@ -127,6 +128,7 @@ fn job(dice: &mut Dice, fleet: &Inventory, id: u64) -> Arc<Job> {
         memory: Bytes(GIB * dice.amount(1, 4)),
         models: Vec::new(),
         compute_units: 0,
+        profile: None,
         capability: None,
     });
     let request = Request {
