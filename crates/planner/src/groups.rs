@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use fleet::device::Power;
 use fleet::{
-    Bandwidth, Bytes, ClassId, Classes, Free, Grant, Level, MilliCores, Node, NodeEntry, NodeId,
-    Serial, Signals, Snapshot, Topology,
+    Attachment, Bandwidth, Bytes, ClassId, Classes, Free, Grant, Level, MilliCores, Node,
+    NodeEntry, NodeId, Serial, Signals, Snapshot, Topology,
 };
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
@@ -85,7 +85,7 @@ type MakeKey = (
     Vec<ClassId>,
     BTreeMap<String, String>,
     (Power, MilliCores),
-    (Bandwidth, Option<Arc<Topology>>),
+    (Bandwidth, Option<Arc<Topology>>, Option<Arc<Attachment>>),
     Vec<Option<Level>>,
 );
 
@@ -278,7 +278,7 @@ impl Groups {
             node.devices.clone(),
             node.labels.clone(),
             (node.power, node.socket),
-            (node.network, node.topology.clone()),
+            (node.network, node.topology.clone(), node.attachment.clone()),
             self.levels(id),
         );
         let next = MakeId(u32::try_from(self.makes.len()).expect("fewer than 2^32 makes"));

@@ -74,6 +74,26 @@ fn gang_that_wants_one_switch_waits_rather_than_spread() {
 }
 
 #[test]
+fn nodes_that_differ_by_their_switch_alone_are_told_apart() {
+    // Together 50 s of work on fast devices in two racks, or 100 s on slow ones in one.
+    let fleet = "class xeon cpu
+         class old gpu
+         class new gpu
+         node a cores=8 mem=8Gi dev=new nic=20GB/s switch=left:2GB/s
+         node b cores=8 mem=8Gi dev=new nic=20GB/s switch=right:2GB/s
+         node c cores=8 mem=8Gi dev=old nic=20GB/s switch=left:2GB/s x2";
+    let job = "job train tasks=2 gang work=100 cores=1 gpu=1 rate.new=2 rate.old=1 talk=ring*3GB";
+    check(
+        &by(Objective::Completion),
+        &format!("{fleet}\n{job}"),
+        "start train/0.0 c-0 alt=0 old cores=1 dev=0 for=1m55s
+         start train/1.0 c-1 alt=0 old cores=1 dev=0 for=1m55s",
+    );
+    let near = "job train tasks=2 gang under=1 work=100 cores=1 gpu=1 rate.new=2";
+    check(&by(Objective::Completion), &format!("{fleet}\n{near}"), "wait train x2 gang 1 of 2");
+}
+
+#[test]
 fn gang_that_finds_room_nowhere_says_what_is_missing() {
     check(
         &by(Objective::Completion),
