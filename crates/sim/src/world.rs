@@ -48,8 +48,9 @@ pub struct World {
     /// How far channels may be filled, as a part of what passes.
     oversubscribe: Milli,
     runs: BTreeMap<RunId, Running>,
-    /// Of these the ones that talk: over the links of their node, or to others of their gang.
-    talking: BTreeSet<RunId>,
+    /// Of these the ones whose pace may change: they talk, over the links of their node or to others
+    /// of their gang, or hold channels that may be crowded.
+    paced: BTreeSet<RunId>,
     queue: BTreeMap<Moment, Due>,
     sequence: u64,
     memory: Memory,
@@ -93,7 +94,7 @@ pub struct Running {
     /// What it is a task of, for what it leaves behind.
     job: Arc<Job>,
     end: Option<Moment>,
-    /// How far it has got, where it talks to others.
+    /// How far it has got, where its pace may change.
     progress: Option<Progress>,
 }
 
@@ -154,7 +155,7 @@ impl World {
             store: Store::default(),
             oversubscribe: Milli::WHOLE,
             runs: BTreeMap::new(),
-            talking: BTreeSet::new(),
+            paced: BTreeSet::new(),
             queue: BTreeMap::new(),
             sequence: 0,
             memory: Memory::default(),

@@ -12,6 +12,7 @@ use fleet::{
     Action, Bandwidth, Body, Bytes, ChannelGrant, ChannelIndex, ClassId, DeviceClass, DeviceIndex,
     Domain, DomainGrant, DomainIndex, Generation, Grant, Job, Milli, MilliCores, Nic, NodeId,
     Order, Outcome, PcieSwitch, Placement, Policy, Rate, Refusal, RunId, Span, Time, Topology,
+    Work,
 };
 use sim::checkers::Checks;
 use sim::scenario::{self, Options, motley};
@@ -139,7 +140,7 @@ fn the_world_refuses_what_no_channel_passes_unless_it_may_be_filled_further() {
 }
 
 #[test]
-fn staging_jobs_on_one_switch_come_one_after_another_and_what_no_policy_limits_runs_at_once() {
+fn staging_jobs_on_one_switch_come_one_after_another_or_slow_each_other_where_they_may_fill_it() {
     let mut fleet = inventory(1);
     let devices = vec![DeviceIndex(0), DeviceIndex(1)];
     let switch = PcieSwitch { devices, above: None, bandwidth: Bandwidth(16_000_000_000) };
@@ -154,7 +155,32 @@ fn staging_jobs_on_one_switch_come_one_after_another_and_what_no_policy_limits_r
     let jobs = [staging(1), staging(2)];
     let policy = |part| Policy { oversubscribe: Milli(part), ..weighing(1000) };
     assert_eq!(ends(&fleet, &jobs, &policy(1000)), 200);
-    assert_eq!(ends(&fleet, &jobs, &policy(1250)), 100);
+    // Together they ask for 20 GB/s of 16.
+    assert_eq!(ends(&fleet, &jobs, &policy(1250)), 125);
+    // The second one goes on alone once the first has ended: it has half of its work left then.
+    let longer = Job { work: Some(Work(200_000_000)), ..staging(2) };
+    assert_eq!(ends(&fleet, &[staging(1), longer], &policy(1250)), 225);
+}
+
+#[test]
+fn a_memory_that_is_asked_for_more_than_it_moves_slows_all_who_ask_by_as_much_as_the_world_says() {
+    let fleet = sockets(1);
+    let small = |id| {
+        let mut job = moving(id, 100, 15_000_000_000);
+        let request = &mut Arc::make_mut(&mut job.alternatives)[0].request;
+        (request.cores, request.memory) = (MilliCores(1000), Bytes(2 * GIB));
+        start(&job, &[(0, 1000, 2)])
+    };
+    let ends = |contention| {
+        let truth = Truth { contention: Milli(contention), ..Truth::default() };
+        let mut world = World::new(&fleet, TrueRates::new(truth, &[], 0), &[], 0);
+        world.oversubscribe(Milli(1500));
+        assert_eq!(outcomes(&mut world, &[small(1), small(2)]), [Outcome::Accepted; 2]);
+        world.wait(None).unwrap();
+        world.at().0 / 1_000_000
+    };
+    // 30 GB/s of 20.
+    assert_eq!([0, 500, 1000, 2000].map(ends), [100, 125, 150, 200]);
 }
 
 /// When a job that takes 100 seconds really ends, in milliseconds.

@@ -4,8 +4,12 @@
 //! that talks, and every gang of such runs together, sends so many bytes over
 //! so many channels for each unit of work; a channel is shared evenly by those
 //! that use it, and each is held up by the channel on which it waits longest.
-//! Whenever one that talks starts or ends, all that talk are reckoned anew. How
-//! strong all this is, is the world's to say ([`crate::Truth::contention`]).
+//!
+//! A run that holds channels inside its node moves data for as long as it runs:
+//! where more is asked of one of them than passes, it takes as many times longer.
+//!
+//! Whenever a run starts or ends that does either, all of them are reckoned anew.
+//! How strong all this is, is the world's to say ([`crate::Truth::contention`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,10 +40,10 @@ enum Channel {
 /// second.
 type Traffic = BTreeMap<Channel, (f64, u64)>;
 
-/// Progress of a run that talks, or whose pace may change.
+/// Progress of a run whose pace may change: it talks, or channels that it holds may be crowded.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Progress {
-    pub(super) communication: Communication,
+    pub(super) communication: Option<Communication>,
     /// Whether it talks to the other tasks of its job too.
     pub(super) is_of_gang: bool,
     /// Seconds for a unit of work if nobody had to be waited for.
@@ -57,7 +61,7 @@ impl Eq for Progress {}
 impl Progress {
     /// All of so many units of work is left, each of which takes so many seconds alone.
     pub(super) fn new(
-        (communication, is_of_gang): (Communication, bool),
+        (communication, is_of_gang): (Option<Communication>, bool),
         (units, alone): (f64, f64),
         since: u64,
     ) -> Self {
@@ -66,10 +70,10 @@ impl Progress {
 }
 
 impl World {
-    /// Finds anew how fast everything goes that talks, and when it will end.
+    /// Finds anew how fast everything goes whose pace may change, and when it will end.
     pub(super) fn reckon(&mut self) {
         let mut parties: BTreeMap<Party, Vec<RunId>> = BTreeMap::new();
-        for run in &self.talking {
+        for run in &self.paced {
             let alone = (!self.progress(*run).is_of_gang).then_some(*run);
             parties.entry((run.job, alone)).or_default().push(*run);
         }
@@ -89,7 +93,7 @@ impl World {
         let mut paces: Vec<(RunId, f64)> = Vec::new();
         for (party, runs) in &parties {
             let waits = coefficient * held_up(&traffic[party]);
-            let alone = |run: &RunId| self.progress(*run).alone;
+            let alone = |run: &RunId| self.progress(*run).alone * self.crowded(*run, coefficient);
             // Who talks to others is as slow as the slowest of them.
             let slowest = runs.iter().map(alone).fold(0.0, f64::max);
             paces.extend(runs.iter().map(|run| (*run, slowest + waits)));
@@ -101,15 +105,22 @@ impl World {
 
     fn progress(&self, run: RunId) -> &Progress {
         let running = &self.runs[&run];
-        running.progress.as_ref().expect("a run that talks makes progress")
+        running.progress.as_ref().expect("a paced run makes progress")
+    }
+
+    /// How many times longer a run takes for what others ask of the channels that it holds.
+    fn crowded(&self, run: RunId, coefficient: f64) -> f64 {
+        let running = &self.runs[&run];
+        let inside = &self.stations[running.node.index()].inside;
+        1.0 + coefficient * (inside.crowding(&running.grant) - 1.0)
     }
 
     /// Lets a run go on at this many seconds for a unit of work.
     fn go_on_at(&mut self, run: RunId, unit: f64) {
         let now = self.clock.0;
-        let running = self.runs.get_mut(&run).expect("it talks, so it runs");
+        let running = self.runs.get_mut(&run).expect("what is paced runs");
         let Some(end) = running.end else { return };
-        let progress = running.progress.as_mut().expect("a run that talks makes progress");
+        let progress = running.progress.as_mut().expect("a paced run makes progress");
         if progress.unit.to_bits() == unit.to_bits() {
             return;
         }
@@ -139,7 +150,7 @@ impl World {
             within(running, station, &mut traffic);
         }
         let first = &self.runs[&runs[0]];
-        let communication = first.progress.as_ref().map(|progress| progress.communication);
+        let communication = first.progress.as_ref().and_then(|progress| progress.communication);
         if let Some(communication) = communication.filter(|_| runs.len() > 1) {
             let mut nodes: Vec<&Node> =
                 runs.iter().map(|run| &*self.stations[self.runs[run].node.index()].node).collect();
@@ -190,7 +201,8 @@ fn flows(communication: &Communication, count: usize) -> Vec<(usize, usize, f64)
 /// What the devices of one run send each other, in the order that takes least.
 fn within(running: &Running, station: &Station, traffic: &mut Traffic) {
     let topology = station.node.topology.as_deref().filter(|topology| topology.is_wired());
-    let (Some(topology), Some(progress)) = (topology, &running.progress) else {
+    let communication = running.progress.as_ref().and_then(|progress| progress.communication);
+    let (Some(topology), Some(communication)) = (topology, communication) else {
         return;
     };
     let devices: Vec<DeviceIndex> = running.grant.devices.iter().map(|held| held.device).collect();
@@ -198,7 +210,7 @@ fn within(running: &Running, station: &Station, traffic: &mut Traffic) {
         return;
     }
     let node = running.node;
-    let flows = flows(&progress.communication, devices.len());
+    let flows = flows(&communication, devices.len());
     let in_order = |order: &[DeviceIndex]| {
         let mut loads = Traffic::new();
         for (from, to, bytes) in &flows {

@@ -151,6 +151,16 @@ impl Inside {
         (millicores, bytes) == (grant.cores.0, grant.memory.0)
     }
 
+    /// How many times what passes the fullest of the channels that a run with this grant holds is
+    /// asked of it; one where all of it passes.
+    pub(super) fn crowding(&self, grant: &Grant) -> f64 {
+        let domains = grant.domains.iter().filter(|held| held.load.0 > 0);
+        let domains = domains.filter_map(|held| self.domains[usize::from(held.domain.0)].moving);
+        let channels = grant.channels.iter().map(|held| self.channels[usize::from(held.channel.0)]);
+        let filled = |moving: Moving| moving.now as f64 / moving.passes as f64;
+        domains.chain(channels).map(filled).fold(1.0, f64::max)
+    }
+
     /// Gives back what a run was granted.
     pub(super) fn give_back(&mut self, grant: &Grant) {
         for held in &grant.domains {
@@ -170,6 +180,11 @@ impl Inside {
             }
         }
     }
+}
+
+/// Whether a run with this grant moves anything over channels of its node.
+pub(super) fn moves(grant: &Grant) -> bool {
+    !grant.channels.is_empty() || grant.domains.iter().any(|held| held.load.0 > 0)
 }
 
 /// How long a run with this grant takes, in millionths of what it would take with everything near.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use fleet::{
-    Action, ClassId, Communication, DeviceGrant, Generation, Grant, Job, Node, Order, Outcome,
-    Placement, Refusal, RunId, RunState, Time,
+    Action, ClassId, Communication, DeviceGrant, Generation, Grant, Job, Milli, Node, Order,
+    Outcome, Placement, Refusal, RunId, RunState, Time,
 };
 
 use super::contention::Progress;
@@ -62,9 +62,9 @@ impl World {
             unseen: false,
             job: Arc::clone(job),
             end,
-            progress: way.communication.map(|communication| {
+            progress: (way.communication.is_some() || self.may_be_crowded(grant)).then(|| {
                 let alone = slowed as f64 / rate.0 as f64;
-                self.progress_of(job, communication, (alone, self.clock.after(staging)))
+                self.progress_of(job, way.communication, (alone, self.clock.after(staging)))
             }),
         };
         let (run, node, generation) = (order.run, placement.node, order.generation);
@@ -76,26 +76,32 @@ impl World {
     /// Lets a run be there, and tells of it.
     fn enter(&mut self, running: Running, start: Start) {
         let run = start.run;
-        let talks = running.progress.is_some();
+        let is_paced = running.progress.is_some();
         self.mirror.sights.push(sight(run, &running, RunState::Running(self.clock)));
         self.runs.insert(run, running);
         self.effects.push(Effect::Started(run));
         self.record(Event::Started(start));
-        if talks {
-            self.talking.insert(run);
+        if is_paced {
+            self.paced.insert(run);
             self.reckon();
         }
     }
 
-    /// How far a run has got that talks, as it begins.
+    /// Whether a channel that a run with this grant holds may be filled beyond what passes it.
+    fn may_be_crowded(&self, grant: &Grant) -> bool {
+        self.oversubscribe > Milli::WHOLE && inside::moves(grant)
+    }
+
+    /// How far a run has got whose pace may change, as it begins.
     fn progress_of(
         &self,
         job: &Job,
-        communication: Communication,
+        communication: Option<Communication>,
         (alone, begins): (f64, Time),
     ) -> Progress {
         let units = self.rates.work(job).map_or(0.0, |work| work.0 as f64 / 1e6);
-        Progress::new((communication, job.gang.is_some()), (units, alone), begins.0)
+        let is_of_gang = communication.is_some() && job.gang.is_some();
+        Progress::new((communication, is_of_gang), (units, alone), begins.0)
     }
 
     fn stop(&mut self, run: RunId, generation: Generation) -> Result<(), Refusal> {
@@ -121,7 +127,7 @@ impl World {
         if let Some(end) = running.end {
             self.queue.remove(&end);
         }
-        if self.talking.remove(&run) {
+        if self.paced.remove(&run) {
             self.reckon();
         }
         running
