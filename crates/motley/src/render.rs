@@ -5,6 +5,7 @@
 //! are, long names are clipped. Nothing here decides or prints.
 
 mod choice;
+mod drawing;
 mod reason;
 mod words;
 pub mod comparison;

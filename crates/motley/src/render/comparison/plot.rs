@@ -3,7 +3,7 @@
 //! One row for each figure, in it one bar for each policy: from end to end of
 //! the interval, with a dot at the mean, in percent of the first policy's mean
 //! so that unlike figures share an axis. Full dots have intervals without zero.
-//! The ground is drawn white, so that it reads alike on light and dark pages.
+//! The ground is drawn too, so that it reads alike on any page.
 
 use anyhow::Context as _;
 use plotters::prelude::*;
@@ -11,6 +11,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use sim::report::{Better, CONFIDENCE};
 
 use super::{Compared, Row};
+use crate::render::drawing;
 use crate::render::simulation::figures::ROWS;
 
 /// The backend knows whole pixels only, so a plot is drawn twice as large as it is read.
@@ -73,7 +74,7 @@ pub fn plot(compared: &Compared) -> anyhow::Result<String> {
     let ground = SVGBackend::with_string(&mut text, (WIDTH, height)).into_drawing_area();
     draw(&ground, compared, &lines).context("draw the plot")?;
     drop(ground);
-    Ok(text)
+    Ok(drawing::fit(&text))
 }
 
 /// The figures that have something to show, in the order of tables.

@@ -2,14 +2,16 @@
 //!
 //! Every outcome is a dot, those on the front are filled and joined where there
 //! are two objectives; the knee and the policy itself are named. The ground is
-//! drawn white, so that it reads alike on light and dark pages. The same front
-//! gives the same bytes.
+//! drawn too, so that it reads alike on any page. The same front gives the same
+//! bytes.
 
 use anyhow::Context as _;
 use fleet::policy::Objective;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use sim::front::Front;
+
+use crate::render::drawing;
 
 /// Width and height of one panel, in whole pixels: drawn twice as large as it is read.
 const PANEL: (u32, u32) = (1300, 1000);
@@ -39,7 +41,7 @@ pub fn plot(front: &Front, base: &str) -> anyhow::Result<String> {
                 .with_context(|| format!("draw the front of {base}"))?;
         }
     }
-    Ok(text)
+    Ok(drawing::fit(&text))
 }
 
 type Ground<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
