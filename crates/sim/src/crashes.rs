@@ -82,16 +82,25 @@ pub struct Outcome {
     pub breaches: Vec<Breach>,
 }
 
+/// Changes what is asked or seen.
+pub type Change<'a, T> = Box<dyn FnMut(&mut T) + 'a>;
+
+/// Changes orders; whether they are the first batch of a program is given.
+pub type ChangeOrders<'a> = Box<dyn FnMut(&mut Vec<Order>, bool) + 'a>;
+
+/// Changes a journal or the world.
+pub type ChangeBetween<'a> = Box<dyn FnMut(&Path, &mut World) + 'a>;
+
 /// Bugs that are planted on purpose, for tests of the laws. Nothing is wrong by default.
 pub struct Plant<'a> {
     /// Changes what is asked, though the one who asks is told that all of it was taken in.
-    pub asked: Box<dyn FnMut(&mut Vec<Request>) + 'a>,
+    pub asked: Change<'a, Vec<Request>>,
     /// Changes what is seen.
-    pub seen: Box<dyn FnMut(&mut Observation) + 'a>,
-    /// Changes orders; whether this is the first batch of a program is given.
-    pub ordered: Box<dyn FnMut(&mut Vec<Order>, bool) + 'a>,
+    pub seen: Change<'a, Observation>,
+    /// Changes orders.
+    pub ordered: ChangeOrders<'a>,
     /// Changes the journal or the world while no program runs.
-    pub between: Box<dyn FnMut(&Path, &mut World) + 'a>,
+    pub between: ChangeBetween<'a>,
     /// Whether whoever asks is told so before it is written.
     pub acknowledges_early: bool,
     /// Whether the world forgets what it told a program that died before it wrote it down.

@@ -128,8 +128,8 @@ fn job(dice: &mut Dice, fleet: &Inventory, id: u64) -> Arc<Job> {
         memory: Bytes(GIB * dice.amount(1, 4)),
         models: Vec::new(),
         compute_units: 0,
-        profile: None,
         capability: None,
+        profile: None,
     });
     let request = Request {
         cores: MilliCores(1000 * u64::from(cores)),

@@ -118,8 +118,8 @@ impl<'a> Course<'a> {
         let mut journal = Journal::open(&self.file)?;
         let restored = journal.restore()?;
         let line = Line::connect(&self.far);
-        let (policy, effort) = (self.policy.clone(), Effort::DEFAULT);
-        let program = Controller::new(line, (journal, restored), policy, effort);
+        let policy = self.policy.clone();
+        let program = Controller::new(line, (journal, restored), policy, Effort::DEFAULT);
         let image = image(program.ledger());
         if let Some(known) = known
             && let Some(part) = difference(known, &image)
