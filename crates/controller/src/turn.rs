@@ -74,7 +74,8 @@ pub fn turn(
     }
     let generation = ledger.generation_for(&decision.plan);
     // Where everything was seen, an order whose effect was not may have been lost on its way, with
-    // the program that gave it or with its receipt. To give it again costs nothing where it was not.
+    // the program that gave it or with its receipt. To give it again costs nothing where it was
+    // not.
     let mut given = match observation.extent {
         Extent::Full => ledger.unconfirmed(),
         Extent::Changes => Vec::new(),

@@ -48,8 +48,8 @@ pub struct World {
     /// How far channels may be filled, as a part of what passes.
     oversubscribe: Milli,
     runs: BTreeMap<RunId, Running>,
-    /// Of these the ones whose pace may change: they talk, over the links of their node or to others
-    /// of their gang, or hold channels that may be crowded.
+    /// Of these the ones whose pace may change: they talk, over the links of their node or to
+    /// others of their gang, or hold channels that may be crowded.
     paced: BTreeSet<RunId>,
     queue: BTreeMap<Moment, Due>,
     sequence: u64,

@@ -71,7 +71,7 @@ fn the_cases_show_every_reason_and_constraint() {
     let (mut starts, mut stops, mut patience, mut effort, mut batch) = (0, 0, 0, 0, 0);
     let (mut gangs, mut recalled) = (0, 0);
     let (mut fetched, mut locality) = (0, 0);
-    for seed in 0..3000 {
+    for seed in 0..8000 {
         let case = Case::draw(&mut Dice::of_seed(seed));
         let snapshot = law::build(case.parts);
         let decision =

@@ -22,8 +22,8 @@ use crate::world::{Event, TrueRates, World};
 /// Most turns of one simulation; what has not ended by then never will.
 const TURNS_MAX: u64 = 5_000;
 
-/// After so many turns in which nothing happened the world is looked at in full once more, and after
-/// twice as many nothing ever will.
+/// After so many turns in which nothing happened the world is looked at in full once more, and
+/// after twice as many nothing ever will.
 const STILL_MAX: u32 = 2;
 
 /// More pages than any journal here has.
