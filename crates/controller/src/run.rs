@@ -24,7 +24,7 @@ use crate::ledger::{Drift, Ledger, in_short};
 use crate::turn::{Request, turn};
 
 /// The most requests that wait for their turn.
-pub const ASKED_MAX: usize = 100_000;
+pub const ASKED_MAX: usize = 1_000_000;
 
 /// A fleet under one policy, with its journal.
 pub struct Controller<B> {
