@@ -56,8 +56,6 @@ pub struct Advance {
     pub faults: Vec<String>,
     /// How many orders were given.
     pub orders: usize,
-    /// The runs that ended.
-    pub ended: Vec<fleet::RunSight>,
 }
 
 /// Why it failed. Nothing is lost: the next one goes on from there.
@@ -207,6 +205,8 @@ impl<B: Body> Controller<B> {
         &mut self,
         durability: impl FnOnce(&Ledger) -> Durability,
     ) -> Result<Advance, AdvanceError> {
+        // Where this fails it is for the caller to say when to try again.
+        self.wake = None;
         if self.unwritten.is_some() {
             self.write_again()?;
         }
@@ -223,16 +223,13 @@ impl<B: Body> Controller<B> {
         let plan = turn.faults.is_empty().then_some(turn.decision.plan);
         self.wake = plan.as_ref().and_then(|plan| plan.wake);
         self.explanation = turn.decision.explanation;
-        let is_done =
-            |sight: &&fleet::RunSight| !matches!(sight.state, fleet::RunState::Running(_));
         let advance = Advance {
             drifts: turn.drifts,
             faults: turn.faults.iter().map(|fault| format!("{fault:?}")).collect(),
             orders: turn.orders.len(),
-            ended: observation.runs.iter().filter(is_done).cloned().collect(),
         };
         let is_idle = turn.orders.is_empty() && !asked && *self.ledger.memory() == before;
-        if is_idle && is_empty(&observation) {
+        if is_idle && !has_new_classes && is_empty(&observation) {
             return Ok(advance);
         }
         let durability = durability(&self.ledger);

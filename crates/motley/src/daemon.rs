@@ -21,7 +21,7 @@ use anyhow::Context as _;
 use body_local::{LocalBody, Settings};
 use controller::journal::{Durability, Journal};
 use controller::{AdvanceError, Controller, Ledger};
-use fleet::{NodeId, Policy};
+use fleet::{NodeId, Policy, Span};
 use planner::Effort;
 
 use crate::api::Down;
@@ -38,7 +38,7 @@ const ENDED_MAX: usize = 10_000;
 const CALLS_MAX: usize = 256;
 
 /// How often what failed is tried again, where nothing else happens.
-const AGAIN: Duration = Duration::from_secs(1);
+const AGAIN: Span = Span(1_000_000);
 
 /// What a daemon is started with.
 #[derive(Debug)]
@@ -146,16 +146,17 @@ impl Daemon {
             if self.is_over()? {
                 return Ok(());
             }
-            self.rest()?;
+            self.rest();
         }
     }
 
-    /// Waits until something happens; where something failed, not for long.
-    fn rest(&mut self) -> anyhow::Result<()> {
-        if self.trouble.is_some() {
-            std::thread::sleep(AGAIN.min(Duration::from_millis(200)));
+    /// Waits until something happens; where something failed, until it is time to try again.
+    fn rest(&mut self) {
+        let again = self.trouble.is_some().then(|| self.controller.body().now().after(AGAIN));
+        if let Err(error) = self.controller.wait(again) {
+            self.note(error.into());
+            std::thread::sleep(Duration::from_micros(AGAIN.0));
         }
-        self.controller.wait(None).context("wait for what happens")
     }
 
     fn note(&mut self, error: AdvanceError) {

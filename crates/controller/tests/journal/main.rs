@@ -8,8 +8,8 @@ use std::sync::Arc;
 use controller::journal::{Durability, Entry, Journal, JournalError};
 use controller::{Controller, Request};
 use fleet::{
-    Action, Body, BodyError, Extent, Job, JobId, NodeSight, Observation, Order, Outcome, Policy,
-    Program, Receipt, RunSight, RunState, Time, sketch,
+    Action, Body, BodyError, DeviceClass, Extent, Job, JobId, NodeSight, Observation, Order,
+    Outcome, Policy, Program, Receipt, RunSight, RunState, Time, sketch,
 };
 use planner::Effort;
 use tempfile::TempDir;
@@ -30,11 +30,17 @@ struct Obedient {
     news: Vec<RunSight>,
     receipts: Vec<Receipt>,
     refuses: bool,
+    /// Models that come to light beside those of the sketch.
+    models: Vec<String>,
+    waits: u32,
 }
 
 impl Body for Obedient {
     fn observe(&mut self) -> Result<Observation, BodyError> {
-        let parts = sketch::parts(SKETCH).unwrap();
+        let mut parts = sketch::parts(SKETCH).unwrap();
+        let known = parts.classes.0[0].clone();
+        let new = self.models.iter().cloned();
+        parts.classes.0.extend(new.map(|model| DeviceClass { model, ..known.clone() }));
         let extent = if self.seen { Extent::Changes } else { Extent::Full };
         let mut runs = std::mem::take(&mut self.news);
         let mut nodes = Vec::new();
@@ -72,6 +78,7 @@ impl Body for Obedient {
     }
 
     fn wait(&mut self, _: Option<Time>) -> Result<(), BodyError> {
+        self.waits += 1;
         Ok(())
     }
 }
@@ -364,6 +371,34 @@ fn behind(place: &Place) -> Controller<Obedient> {
     assert!(error.to_string().contains("disk is full"), "{error}");
     controller.journal().limit_pages(1 << 30).unwrap();
     controller
+}
+
+#[test]
+fn a_turn_that_cannot_be_written_waits_until_it_is_tried_again() {
+    let place = Place::new();
+    let mut controller = busy(&place);
+    controller.ask(vec![job(9)]).unwrap();
+    controller.wait(None).unwrap();
+    assert_eq!(controller.body().waits, 0, "what was asked is planned at once");
+    controller.body().end_first();
+    fill(&mut controller);
+    for _ in 0..3 {
+        controller.advance(|_| Durability::Written).unwrap_err();
+        controller.wait(Some(Time::seconds(1_000))).unwrap();
+    }
+    assert_eq!(controller.body().waits, 3);
+}
+
+#[test]
+fn new_device_classes_alone_are_written_down() {
+    let place = Place::new();
+    let mut controller = busy(&place);
+    controller.body().models.push("new".to_owned());
+    controller.advance(|_| Durability::Written).unwrap();
+    let before = known(&controller);
+    assert!(before.contains("\"new\""), "{before}");
+    drop(controller);
+    assert_eq!(known(&place.open(Obedient::default())), before);
 }
 
 #[test]
