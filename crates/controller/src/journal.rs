@@ -81,7 +81,7 @@ pub enum JournalError {
         source: rusqlite::Error,
     },
     /// The file is something else.
-    #[error("{} is not a journal of Motley; give another directory", .0.display())]
+    #[error("open {}: it is not a journal of Motley; give another directory", .0.display())]
     Foreign(PathBuf),
     /// A newer program wrote it.
     #[error(
