@@ -42,9 +42,9 @@ pub const SHIPPED: &[(&str, &str)] = &[
 
 /// What a scale is where the file does not say. Small against the jobs that clusters run: a minute
 /// of waiting, a tenth of a node, one device, a tenth of the nodes, the energy of one GPU in half a
-/// minute, one late job in twenty, what a network of 10 Gbit/s carries in eight seconds, one of a
-/// signal's unit. Policies
-/// that do not weigh have it too, unread.
+/// minute, one late job in twenty, what a network of 10 Gbit/s carries in eight seconds, a minute
+/// by which others end later, one of a signal's unit. Policies that do not weigh have it too,
+/// unread.
 pub const SCALE: Scale = Scale {
     completion: Span::seconds(60),
     utilisation: Milli(100),
@@ -54,6 +54,7 @@ pub const SCALE: Scale = Scale {
     energy: Millijoules(12_000_000),
     deadline: Micro(50_000),
     locality: Bytes(10_000_000_000),
+    interference: Span::seconds(60),
     externals: [Level(1_000_000); EXTERNALS_MAX],
 };
 
@@ -287,6 +288,10 @@ fn read_scale(table: &Table<'_>, externals: &[String]) -> Result<Scale, PolicyEr
     if let Some(field) = table.optional("locality") {
         scale.locality = field.quantity(field.string()?)?;
         field.refuse_zero(scale.locality.is_zero())?;
+    }
+    if let Some(field) = table.optional("interference") {
+        scale.interference = field.quantity(field.string()?)?;
+        field.refuse_zero(scale.interference.is_zero())?;
     }
     Ok(scale)
 }

@@ -112,6 +112,8 @@ pub enum Objective {
     Deadline,
     /// Data moved to where the task runs.
     Locality,
+    /// Delay of those who move data over the same channels.
+    Interference,
     /// What a signal says about where the task runs; the policy names the signal in this slot.
     External(ExternalSlot),
 }
@@ -137,7 +139,7 @@ impl ExternalSlot {
 
 impl Objective {
     /// How many have names of their own.
-    const NAMED: usize = 8;
+    const NAMED: usize = 9;
 
     /// How many there are.
     pub const COUNT: usize = Self::NAMED + EXTERNALS_MAX;
@@ -152,6 +154,7 @@ impl Objective {
         Self::Energy,
         Self::Deadline,
         Self::Locality,
+        Self::Interference,
         Self::External(ExternalSlot(0)),
         Self::External(ExternalSlot(1)),
         Self::External(ExternalSlot(2)),
@@ -174,6 +177,7 @@ impl Objective {
             Self::Energy => 5,
             Self::Deadline => 6,
             Self::Locality => 7,
+            Self::Interference => 8,
             Self::External(slot) => Self::NAMED + slot.index(),
         }
     }
@@ -190,6 +194,7 @@ impl Objective {
             Self::Energy => "energy",
             Self::Deadline => "deadline",
             Self::Locality => "locality",
+            Self::Interference => "interference",
             Self::External(_) => "external",
         }
     }
@@ -279,6 +284,8 @@ pub struct Scale {
     pub deadline: Micro,
     /// For locality: data.
     pub locality: Bytes,
+    /// For interference: the delay of others.
+    pub interference: Span,
     /// For each external slot: a number of its signal, above zero.
     pub externals: [Level; EXTERNALS_MAX],
 }

@@ -151,6 +151,22 @@ fn jobs_that_load_their_devices_go_below_different_switches() {
 }
 
 #[test]
+fn stream_of_memory_leaves_another_its_bandwidth() {
+    check(
+        "stream",
+        ("first", 0),
+        ("considerate", "fast", [100, 100, 100]),
+        ("unlimited", "fast", [125, 113, 150]),
+    );
+    let second = |policy| {
+        let course = course("stream", policy, "1", ("second", 10));
+        (course.place, course.seconds)
+    };
+    assert_eq!(second("considerate"), ("slow".to_owned(), 100));
+    assert_eq!(second("unlimited"), ("fast".to_owned(), 75));
+}
+
+#[test]
 fn small_jobs_leave_the_big_cards_to_those_that_need_them() {
     check(
         "cards",

@@ -18,7 +18,7 @@ use crate::communication;
 use crate::feasible::{self, Devices, Rules, Standing, Way, Ways};
 use crate::groups::{Group, GroupId, Groups};
 use crate::objective::outlook::Outlook;
-use crate::objective::{Effects, fragmentation, remote, utilisation};
+use crate::objective::{Effects, fragmentation, interference, remote, utilisation};
 use crate::shapes::{ShapeId, Shapes, watts};
 
 /// The most groups of which options are kept, over all shapes; at some 100 bytes each. Past it they
@@ -217,7 +217,9 @@ impl Appraiser {
         let mut grant = None;
         if node.topology.is_some() && request.looks_inside() {
             let found = way.grant(alternative, node, &group.free);
-            effects.stretch += remote::stretch(node, request, &found);
+            let crowding = interference::crowding(node, &group.free, &found);
+            effects.stretch += remote::stretch(node, request, &found) + crowding.own;
+            effects.imposed = crowding.imposed;
             grant = Some(found);
         }
         if weighs.energy {

@@ -244,11 +244,13 @@ fn members(
         }
     }
     let pace = demand.pace(usize::from(kind.number), kind.class);
+    // Who talks to others is as slow as the slowest of them.
     let within = placed.iter().map(|one| one.choosable.effects.stretch).fold(0.0, f64::max);
-    let stretch = within + between(kind.alternative, pace.rate, &placed);
+    let talks = kind.alternative.communication.is_some();
+    let shared = talks.then(|| within + between(kind.alternative, pace.rate, &placed));
     let member = |one: &Placed| {
         let mut choosable = one.choosable;
-        choosable.effects.stretch = stretch;
+        choosable.effects.stretch = shared.unwrap_or(choosable.effects.stretch);
         let grant = choosable.way.grant(kind.alternative, &one.state.node, &one.state.free);
         weigher.member(demand, (kind.number, pace), (&one.state, grant), &choosable)
     };

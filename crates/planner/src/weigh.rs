@@ -25,7 +25,7 @@ use crate::dice::Dice;
 use crate::effects::Choosable;
 use crate::feasible::{self, Devices, Rules, Way, Ways};
 use crate::groups::{Group, GroupId, Groups};
-use crate::objective::{Choice, Effects, remote, utilisation};
+use crate::objective::{Choice, Effects, interference, remote, utilisation};
 use crate::ranking::{Key, Ranking, Weight};
 use crate::score::{Parts, Scoring, Tiers};
 use crate::shapes::{JobShape, ShapeId};
@@ -519,7 +519,9 @@ fn by_list(
             let grant = way.grant(asked, &group.node, &group.free);
             let rank = rank(group, &grant);
             if best.as_ref().is_none_or(|(least, ..)| rank < *least) {
-                let stretch = remote::stretch(&group.node, &asked.request, &grant);
+                let crowding = interference::crowding(&group.node, &group.free, &grant);
+                let far = remote::stretch(&group.node, &asked.request, &grant);
+                let stretch = far + crowding.own;
                 best = Some((rank, way.class, (grant, stretch)));
             }
         }

@@ -53,14 +53,17 @@ fn every_shipped_policy_is_read_under_its_own_name_and_as_it_would_be_written() 
 }
 
 #[test]
-fn the_default_weighs_every_objective_but_locality_and_signals() {
+fn the_default_weighs_every_objective_but_locality_interference_and_signals() {
     let [Weighting::Fixed(weights)] = shipped("default").unwrap().tiers[..] else {
         panic!("one fixed tier");
     };
     // The time that it takes to fetch inputs is in completion already.
     for objective in Objective::ALL {
         let is_weighed = !weights[objective.position()].is_zero();
-        let is_left_out = matches!(objective, Objective::Locality | Objective::External(_));
+        let is_left_out = matches!(
+            objective,
+            Objective::Locality | Objective::Interference | Objective::External(_)
+        );
         assert_eq!(is_weighed, !is_left_out, "{}", objective.name());
     }
 }
@@ -113,7 +116,7 @@ fn what_is_left_out_has_its_default() {
 fn every_field_that_is_given_is_read() {
     let rest = "[scale]\ncompletion = \"1m30s\"\nutilisation = 0.25\nfragmentation = 0.5\n\
                 companion = 0.25\nrarity = 2.5\nenergy = \"1kWh\"\ndeadline = 0.000001\n\
-                locality = \"20GB\"\n";
+                locality = \"20GB\"\ninterference = \"7s\"\n";
     let patience = "description = \"y\"\npatience = 2.5\noversubscribe = 1.25\n";
     let policy = read("p.toml", &[WEIGHTED, patience, TIER, rest].concat()).unwrap();
     assert_eq!((&*policy.description, policy.patience), ("y", Milli(2500)));
@@ -127,6 +130,7 @@ fn every_field_that_is_given_is_read() {
         energy: Millijoules(3_600_000_000),
         deadline: Micro(1),
         locality: Bytes(20_000_000_000),
+        interference: Span::seconds(7),
         externals: [Level(1_000_000); EXTERNALS_MAX],
     };
     assert_eq!(policy.scale, expected);
@@ -158,7 +162,7 @@ fn unknown_words_are_named_with_their_line_and_the_nearest_word() {
     refused(
         &[&tier("rule = \"fixed\"\nweights = { carbon = 1 }")],
         "p.toml:7: unknown objective \"carbon\"; it may be completion, utilisation, \
-         fragmentation, companion, rarity, energy, deadline, locality",
+         fragmentation, companion, rarity, energy, deadline, locality, interference",
     );
     refused(
         &[WEIGHTED, "patiens = 1\n", TIER],
@@ -346,6 +350,7 @@ fn scales_are_above_zero_and_in_their_unit() {
          us ms s m h d",
     );
     message("energy = \"0J\"", "scale.energy is \"0J\", and should be above 0");
+    message("interference = \"0s\"", "scale.interference is \"0s\", and should be above 0");
     message("locality = \"0GB\"", "scale.locality is \"0GB\", and should be above 0");
     message("utilisation = 0", "scale.utilisation is 0, and should be above 0 and at most 1");
     message("utilisation = 1.5", "scale.utilisation is 1.5, and should be above 0 and at most 1");

@@ -87,7 +87,7 @@ fn weights(policy: &Policy, weights: &Weights) -> String {
 
 fn scale_lines(scale: &Scale) -> Vec<String> {
     let Scale { completion, utilisation, fragmentation, companion, .. } = *scale;
-    let Scale { rarity, energy, deadline, locality, .. } = *scale;
+    let Scale { rarity, energy, deadline, locality, interference, .. } = *scale;
     vec![
         "[scale]".to_owned(),
         format!("completion = {}", quote(&span(completion))),
@@ -98,6 +98,7 @@ fn scale_lines(scale: &Scale) -> Vec<String> {
         format!("energy = {}", quote(&energy_text(energy))),
         format!("deadline = {}", millionths(deadline)),
         format!("locality = {}", quote(&data(locality))),
+        format!("interference = {}", quote(&span(interference))),
     ]
 }
 

@@ -144,6 +144,7 @@ pub(crate) fn policy(dice: &mut Dice) -> Policy {
             energy: Millijoules(10_000_000),
             deadline: Micro(50_000),
             locality: Bytes(10_000_000_000),
+            interference: Span::seconds(60),
             externals: [Level(1_000_000); EXTERNALS_MAX],
         },
         batch: (dice.below(3) == 0).then(|| Batch {

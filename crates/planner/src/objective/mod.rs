@@ -13,6 +13,7 @@ pub mod rarity;
 pub mod energy;
 pub mod deadline;
 pub mod locality;
+pub mod interference;
 pub mod external;
 pub mod outlook;
 pub mod remote;
@@ -61,6 +62,8 @@ pub struct Effects {
     pub delay: f64,
     /// Gigabytes that it moves; see [`locality`].
     pub moved: f64,
+    /// What others lose in each second that it runs, in seconds; see [`interference`].
+    pub imposed: f64,
 }
 
 impl Effects {
@@ -120,6 +123,11 @@ fn answers(objective: Objective) -> Answers {
             cost: locality::cost,
             bound: locality::bound,
             reference: |scale| scale.locality.0 as f64 / 1e9,
+        },
+        Objective::Interference => Answers {
+            cost: interference::cost,
+            bound: interference::bound,
+            reference: |scale| scale.interference.as_seconds(),
         },
         Objective::External(_) => unreachable!("an external objective answers by its slot"),
     }

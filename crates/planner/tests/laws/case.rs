@@ -513,6 +513,7 @@ fn policy(dice: &mut Dice) -> Policy {
             energy: Millijoules(dice.pick(&[100_000_000, 1_000_000])),
             deadline: Micro(dice.pick(&[50_000, 200_000])),
             locality: Bytes(dice.pick(&[10, 100]) * 1_000_000_000),
+            interference: Span::seconds(dice.pick(&[60, 5])),
             externals: [Level(dice.pick(&[1, 4]) * 1_000_000); EXTERNALS_MAX],
         },
         batch: dice.percent(25).then(|| Batch {

@@ -130,6 +130,7 @@ pub(crate) fn thinks_in_seconds() -> Box<Planning<'static>> {
             energy: Millijoules(100_000_000),
             deadline: Micro(50_000),
             locality: Bytes(10_000_000_000),
+            interference: Span::seconds(60),
             externals: [Level(1_000_000); EXTERNALS_MAX],
         };
         plan(snapshot, &Policy { scale, ..policy.clone() }, effort, scratch)

@@ -237,6 +237,7 @@ fn in_hours(case: &Case) -> Case {
     }
     let scale = &mut case.policy.scale;
     scale.completion = Span(scale.completion.0 * SECONDS);
+    scale.interference = Span(scale.interference.0 * SECONDS);
     scale.energy = Millijoules(scale.energy.0 * u128::from(SECONDS));
     case
 }

@@ -28,6 +28,9 @@ pub(crate) struct Choice {
     pub(crate) parts: [f64; Objective::COUNT],
 }
 
+/// The classes, and how much of a channel may be held.
+type Rules<'a> = (&'a Classes, Milli);
+
 /// The least that a job could cost on this fleet.
 struct Least {
     seconds: f64,
@@ -54,7 +57,7 @@ impl<'a> Reckoning<'a> {
         for (alternative, asked) in job.alternatives.iter().enumerate() {
             for entry in self.snapshot.nodes.iter().filter(|entry| entry.up) {
                 let (node, free) = (&entry.node, &self.free[entry.node.id.index()]);
-                for (class, grant) in ways(asked, node, free, &self.snapshot.classes) {
+                for (class, grant) in ways(asked, node, free, self.rules()) {
                     let parts = self.parts(job, (asked, class), (node, free, &grant), &least);
                     let score = mean(weights(self.policy), parts);
                     let node = node.id;
@@ -65,13 +68,17 @@ impl<'a> Reckoning<'a> {
         choices
     }
 
+    fn rules(&self) -> Rules<'_> {
+        (&self.snapshot.classes, self.policy.oversubscribe)
+    }
+
     fn least(&self, job: &Job) -> Least {
         let classes = &self.snapshot.classes;
         let mut least = Least { seconds: f64::INFINITY, joules: f64::INFINITY };
         for asked in job.alternatives.iter() {
             for entry in self.snapshot.nodes.iter().filter(|entry| entry.up) {
                 let node = &entry.node;
-                for (class, grant) in ways(asked, node, &node.capacity(classes), classes) {
+                for (class, grant) in ways(asked, node, &node.capacity(classes), self.rules()) {
                     let seconds = self.seconds(job, asked, class);
                     // A device that may be shared may be awake for another already.
                     let awake = grant.devices.iter().any(|held| held.share < Milli::WHOLE);
@@ -121,10 +128,11 @@ impl<'a> Reckoning<'a> {
         least: &Least,
     ) -> [f64; Objective::COUNT] {
         let classes = &self.snapshot.classes;
-        let running = self.seconds(job, asked, class) * slower(asked, node, grant);
-        let seconds = running + self.staging(job, node);
         let mut after = free.clone();
         after.take(grant);
+        let running = self.seconds(job, asked, class)
+            * (slower(asked, node, grant) + crowded(node, &after, grant));
+        let seconds = running + self.staging(job, node);
         let asleep =
             |device: &&DeviceGrant| free.devices[device.device.index()].share == Milli::WHOLE;
         let woken = grant.devices.iter().filter(asleep).copied().collect();
@@ -150,6 +158,7 @@ impl<'a> Reckoning<'a> {
             part(least.joules, watts * seconds, scale.energy.0 as f64 / 1e3),
             part(bound_missed, missed, f64::from(scale.deadline.0) / 1e6),
             part(0.0, self.moved(job, node), scale.locality.0 as f64),
+            part(0.0, seconds * imposed(node, free, grant), scale.interference.0 as f64 / 1e6),
             part(0.0, self.noise(node, class), scale.externals[0].0 as f64),
             1.0,
             1.0,
@@ -347,21 +356,26 @@ fn slices(
 }
 
 /// Every class of the node on which there is room, with what would be granted.
-fn ways(asked: &Alternative, node: &Node, free: &Free, classes: &Classes) -> Vec<(ClassId, Grant)> {
+fn ways(
+    asked: &Alternative,
+    node: &Node,
+    free: &Free,
+    (classes, oversubscribe): Rules<'_>,
+) -> Vec<(ClassId, Grant)> {
     if !carries(asked, node) {
         return Vec::new();
     }
     let request = &asked.request;
     let grant = |devices: Vec<DeviceGrant>, domain| {
         let (cores, memory) = (request.cores, request.memory);
-        let bounds = node::Bounds { single: domain, ..node::Bounds::default() };
+        let bounds = node::Bounds { single: domain, oversubscribe };
         let domains = node::domain_grants(node, free, request, &devices, bounds);
         let held = (&devices[..], &domains[..]);
         let channels = node::channel_grants(node, free, request, held, bounds);
         Grant { cores, memory, devices, domains, channels }
     };
     if request.reach == Reach::Single && !free.domains.is_empty() {
-        return in_one_domain(asked, node, free, classes)
+        return in_one_domain(asked, node, free, (classes, oversubscribe))
             .into_iter()
             .map(|(class, devices, domain)| (class, grant(devices, Some(domain))))
             .collect();
@@ -384,7 +398,7 @@ fn ways(asked: &Alternative, node: &Node, free: &Free, classes: &Classes) -> Vec
         choices.into_iter().map(move |devices| (class, devices))
     };
     let (cores, memory) = (request.cores, request.memory);
-    if cores > free.cores || memory > free.memory {
+    if cores > free.cores || memory > free.memory || !moves(asked, node, free, oversubscribe) {
         return Vec::new();
     }
     let ways = asked.classes_on(node, classes).into_iter().flat_map(way);
@@ -392,20 +406,41 @@ fn ways(asked: &Alternative, node: &Node, free: &Free, classes: &Classes) -> Vec
     ways.filter(|(_, grant)| free.has_room_for(grant)).collect()
 }
 
+/// Whether there is memory enough from and to which the task can move what it states: it moves as
+/// much of it as it has of its memory there.
+fn moves(asked: &Alternative, node: &Node, free: &Free, oversubscribe: Milli) -> bool {
+    let (wanted, stated) = (asked.request.memory.0, asked.request.traffic.memory.0);
+    let Some(topology) = node.topology.as_ref().filter(|_| stated > 0 && wanted > 0) else {
+        return true;
+    };
+    let can_have = topology.domains.iter().zip(&free.domains).map(|(domain, left)| {
+        let most = domain.bandwidth.0 * u64::from(oversubscribe.0) / 1000;
+        let part = u128::from(most.saturating_sub(left.load.0)) * u128::from(wanted);
+        u128::from(left.memory.0).min(part / u128::from(stated))
+    });
+    can_have.sum::<u128>() >= u128::from(wanted)
+}
+
 /// Every choice of devices in every domain that has all that is asked, whatever is nearest.
 fn in_one_domain(
     asked: &Alternative,
     node: &Node,
     free: &Free,
-    classes: &Classes,
+    (classes, oversubscribe): Rules<'_>,
 ) -> Vec<(ClassId, Vec<DeviceGrant>, fleet::DomainIndex)> {
     let request = &asked.request;
     let mut found = Vec::new();
     for (domain, left) in (0..).map(fleet::DomainIndex).zip(&free.domains) {
-        if left.cores < request.cores || left.memory < request.memory {
+        let moves = node.topology.as_ref().expect("domains are of a topology").domains
+            [usize::from(domain.0)]
+        .bandwidth
+        .0;
+        let load = left.load.0 + request.traffic.memory.0;
+        let is_full = moves > 0 && load * 1000 > moves * u64::from(oversubscribe.0);
+        if left.cores < request.cores || left.memory < request.memory || is_full {
             continue;
         }
-        let bounds = node::Bounds { single: Some(domain), ..node::Bounds::default() };
+        let bounds = node::Bounds { single: Some(domain), oversubscribe };
         for class in asked.classes_on(node, classes) {
             let inside = node::usable(node, free, (request, class), bounds);
             if asked.rate(&classes.get(class).model).is_none() {
@@ -445,4 +480,32 @@ fn slower(asked: &Alternative, node: &Node, grant: &Grant) -> f64 {
         }
     }
     1.0 + (stated / own).min(1.0) * (times - 1.0).max(0.0)
+}
+
+/// By what part a task takes longer whose memory is asked for more than it moves; `after` is what
+/// is left once it is there.
+fn crowded(node: &Node, after: &Free, grant: &Grant) -> f64 {
+    let Some(topology) = &node.topology else { return 0.0 };
+    let asked = grant.domains.iter().filter(|held| held.load.0 > 0).map(|held| {
+        let at = usize::from(held.domain.0);
+        (after.domains[at].load.0 as f64, topology.domains[at].bandwidth.0 as f64)
+    });
+    let more = asked.filter(|(_, moves)| *moves > 0.0).map(|(load, moves)| load / moves);
+    more.fold(1.0, f64::max) - 1.0
+}
+
+/// The seconds that others lose for each of the task: how many times longer they take once it is
+/// there than before. There are no channels but memory on tiny nodes.
+fn imposed(node: &Node, free: &Free, grant: &Grant) -> f64 {
+    let Some(topology) = &node.topology else { return 0.0 };
+    let lost = grant.domains.iter().map(|held| {
+        let at = usize::from(held.domain.0);
+        let (load, moves) = (free.domains[at].load.0, topology.domains[at].bandwidth.0);
+        if load == 0 || moves == 0 {
+            return 0.0;
+        }
+        let times = |load: u64| (load as f64 / moves as f64).max(1.0);
+        times(load + held.load.0) - times(load)
+    });
+    lost.sum()
 }

@@ -52,8 +52,9 @@ const ALTERNATIVES: [&str; 10] = [
 ];
 
 /// What tasks ask that look inside.
-const LOOKING: [&str; 3] = [
+const LOOKING: [&str; 4] = [
     "cores=3 mem=8Gi membw=10GB/s",
+    "cores=1 mem=4Gi membw=18GB/s",
     "cores=2 mem=4Gi numa=single",
     "cores=2 mem=4Gi gpu=1 numa=single membw=5GB/s rate.t4=1 rate.a100=4 rate.h100=8",
 ];
@@ -134,7 +135,7 @@ fn policy(dice: &mut Dice) -> Policy {
         externals: vec!["noise".to_owned()],
         tiers: vec![Weighting::Fixed(weights)],
         patience: Milli::ZERO,
-        oversubscribe: Milli::WHOLE,
+        oversubscribe: Milli(dice.pick(&[1000, 2000])),
         scale: Scale {
             completion: Span::seconds(60),
             utilisation: Milli(100),
@@ -144,6 +145,7 @@ fn policy(dice: &mut Dice) -> Policy {
             energy: Millijoules(10_000_000),
             deadline: Micro(50_000),
             locality: Bytes(10_000_000_000),
+            interference: Span::seconds(60),
             externals: [Level(1_000_000); EXTERNALS_MAX],
         },
         batch: None,

@@ -5,6 +5,7 @@ mod channels;
 mod devices;
 mod slices;
 mod inside;
+mod interference;
 mod queue;
 mod picks;
 mod objectives;

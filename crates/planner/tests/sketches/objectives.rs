@@ -292,16 +292,21 @@ fn parts(change: impl FnOnce(&mut Policy)) -> [Micro; Objective::COUNT] {
     let lines = "
         at 10s
         node free cores=8 mem=64Gi dev=t4
+          nic bw=10GB/s
         node held cores=8 mem=8Gi idle=10W busy=20W dev=a100
         signal s class.a100=1 class.t4=1
         mix 9 cores=1 gpu=1
         job before cores=1 gpu=1
-        job a work=100 deadline=2m cores=1 gpu=1 share=0.5 rate.t4=1 rate.a100=7 in=images:9GB
+        job talks cores=1 netbw=8GB/s
+        job a work=100 deadline=2m cores=1 gpu=1 share=0.5 netbw=8GB/s rate.t4=1 rate.a100=7 \
+            in=images:9GB
         run before/0.0 held dev=0
+        run talks/0.0 free
     ";
     let mut policy = by(Objective::Completion);
     policy.tiers = vec![Weighting::Fixed([Milli(1); Objective::COUNT])];
     policy.externals = vec!["s".to_owned(); 8];
+    policy.oversubscribe = Milli(2000);
     change(&mut policy);
     let (_, decision) = decide(&policy, &fleet(lines), Effort::DEFAULT);
     decision.explanation.choices[0].score.parts
@@ -320,6 +325,7 @@ fn each_scale_moves_the_score_of_its_own_objective() {
         |policy| policy.scale.energy = Millijoules(50_000_000),
         |policy| policy.scale.deadline = Micro(500_000),
         |policy| policy.scale.locality = Bytes(1_000_000_000),
+        |policy| policy.scale.interference = Span::seconds(10),
         |policy| policy.scale.externals[0] = Level(9_000_000),
         |policy| policy.scale.externals[1] = Level(9_000_000),
         |policy| policy.scale.externals[2] = Level(9_000_000),

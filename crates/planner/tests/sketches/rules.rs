@@ -25,6 +25,7 @@ pub(crate) fn by(objective: Objective) -> Policy {
             energy: Millijoules(1_000_000),
             deadline: Micro(50_000),
             locality: Bytes(10_000_000_000),
+            interference: Span::seconds(60),
             externals: [Level(1_000_000); EXTERNALS_MAX],
         },
         batch: None,

@@ -53,7 +53,8 @@ fn scale() -> impl Strategy<Value = Scale> {
     let devices = [1..=u32::MAX, 1..=u32::MAX, 1..=u32::MAX];
     let parts = (1..=u64::MAX, 1..=1000u32, devices, 1..=u128::MAX, 1..=1_000_000u32);
     let externals = proptest::array::uniform8((1..=u64::MAX).prop_map(Level));
-    (parts, 1..=u64::MAX, externals).prop_map(|(parts, locality, externals)| {
+    let last = (1..=u64::MAX, 1..=u64::MAX, externals);
+    (parts, last).prop_map(|(parts, (locality, interference, externals))| {
         let (completion, utilisation, devices, energy, deadline) = parts;
         Scale {
             completion: Span(completion),
@@ -64,6 +65,7 @@ fn scale() -> impl Strategy<Value = Scale> {
             energy: Millijoules(energy),
             deadline: Micro(deadline),
             locality: Bytes(locality),
+            interference: Span(interference),
             externals,
         }
     })
