@@ -77,6 +77,7 @@ fn policy() -> Policy {
             energy: Millijoules(1),
             deadline: Micro(1),
             locality: Bytes(10_000_000_000),
+            interference: Span::seconds(60),
             externals: [Level(1_000_000); EXTERNALS_MAX],
         },
         batch: None,
