@@ -46,11 +46,12 @@ pub fn run(asked: &Local) -> anyhow::Result<(String, Vec<Record>)> {
     let idle = daemon.resident_kib()?;
     let bare = daemon.array(tasks, &["--output", "none"])?;
     let full = daemon.array(tasks, &["--output", "keep", "--mem", "64M"])?;
-    let latencies = latency::of_motley(&daemon, tries)?;
+    let by_client = latency::by_client(&daemon, tries)?;
+    let by_connection = latency::by_connection(&daemon, tries)?;
     drop(daemon);
     sheet.cost("bare", Some(bare), Some(Aim::Most(1.0)));
     sheet.cost("full", Some(full), Some(Aim::Most(1.3)));
-    let queued = queue::bytes_per_job(&program, if asked.quick { 2_000 } else { 20_000 })?;
+    let queued = queue::measure(&program, if asked.quick { 10_000 } else { 100_000 })?;
     let hyperqueue = peers::hyperqueue(tasks, tries)?;
     sheet.cost("hyperqueue", hyperqueue.as_ref().map(|found| found.cost), None);
     sheet.cost("xargs", peers::xargs(tasks)?, None);
@@ -61,15 +62,22 @@ pub fn run(asked: &Local) -> anyhow::Result<(String, Vec<Record>)> {
         let ratio = bare.cpu_ms() / peer.cost.cpu_ms();
         sheet.add("cpu_per_task_ratio_to_hyperqueue.bare", ratio, "ratio", None);
     }
-    sheet.add("submit_start_p50_ms", latencies.p50, "ms", None);
-    sheet.add("submit_start_p95_ms", latencies.p95, "ms", Some(Aim::Most(15.0)));
+    sheet.add("submit_start_p50_ms", by_client.p50, "ms", None);
+    sheet.add("submit_start_p95_ms", by_client.p95, "ms", Some(Aim::Most(15.0)));
+    sheet.add("submit_start_p50_ms.connected", by_connection.p50, "ms", None);
+    sheet.add("submit_start_p95_ms.connected", by_connection.p95, "ms", None);
+    // Its figure has no client to start either.
     if let Some(peer) = hyperqueue.and_then(|found| found.latency) {
-        let ratio = latencies.p50 / peer.p50;
+        sheet.add("submit_start_p50_ms.hyperqueue", peer.p50, "ms", None);
+        sheet.add("submit_start_p95_ms.hyperqueue", peer.p95, "ms", None);
+        let ratio = by_connection.p50 / peer.p50;
         let aim = Some(Aim::Most(0.25));
         sheet.add("submit_start_p50_ratio_to_hyperqueue", ratio, "ratio", aim);
     }
     sheet.add("idle_daemon_mib", idle / 1024.0, "MiB", Some(Aim::Most(15.0)));
-    sheet.add("bytes_per_queued_job", queued, "B", Some(Aim::Most(2_000.0)));
+    sheet.add("array_daemon_mib", queued.array_kib / 1024.0, "MiB", None);
+    sheet.add("distinct_daemon_mib", queued.distinct_kib / 1024.0, "MiB", None);
+    sheet.add("bytes_per_queued_job", queued.bytes_per_job, "B", Some(Aim::Most(2_000.0)));
     Ok((sheet.text(tasks), sheet.records))
 }
 

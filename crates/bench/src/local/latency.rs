@@ -1,14 +1,17 @@
-//! From before the client is started until the task runs.
+//! From before a job is asked for until its task runs: through the client, which has to be started,
+//! and over a connection that is there already.
 
 use std::fs;
+use std::io::BufReader;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, ensure};
+use serde_json::json;
 
-use super::motley::Motley;
+use super::motley::{self, Motley};
 
 /// How long one task may take to start.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -29,28 +32,39 @@ pub(super) fn stamp(file: &Path) -> [String; 3] {
     ["bash".to_owned(), "-c".to_owned(), script]
 }
 
-pub(super) fn of_motley(daemon: &Motley, tries: usize) -> anyhow::Result<Latency> {
+/// Through the client.
+pub(super) fn by_client(daemon: &Motley, tries: usize) -> anyhow::Result<Latency> {
     let file = daemon.directory().join("stamp");
     of(tries, &file, || {
         let stamp = stamp(&file);
         let mut arguments = vec!["submit", "--parsable", "--output", "none", "--"];
         arguments.extend(stamp.iter().map(String::as_str));
-        daemon.command(&arguments)
+        let done = daemon.command(&arguments).output().context("submit a task")?;
+        ensure!(done.status.success(), "submit: {}", String::from_utf8_lossy(&done.stderr));
+        Ok(())
     })
 }
 
-/// Calls a client so many times, each time once the task before has run.
-pub(super) fn of(
+/// Over one connection.
+pub(super) fn by_connection(daemon: &Motley, tries: usize) -> anyhow::Result<Latency> {
+    let file = daemon.directory().join("stamp");
+    let stream = UnixStream::connect(daemon.socket()).context("reach the daemon")?;
+    let mut stream = BufReader::new(stream);
+    let job = motley::submission(&stamp(&file), json!({ "alternative": [{ "cores": 1 }] }), &[]);
+    of(tries, &file, || motley::submit(&mut stream, vec![job.clone()]))
+}
+
+/// Asks so many times, each time once the task before has run.
+fn of(
     tries: usize,
     file: &Path,
-    client: impl Fn() -> Command,
+    mut ask: impl FnMut() -> anyhow::Result<()>,
 ) -> anyhow::Result<Latency> {
     let mut millis = Vec::with_capacity(tries);
     for _ in 0..tries {
         let _ = fs::remove_file(file);
         let asked = SystemTime::now().duration_since(UNIX_EPOCH).context("read the clock")?;
-        let done = client().output().context("submit a task")?;
-        ensure!(done.status.success(), "submit: {}", String::from_utf8_lossy(&done.stderr));
+        ask()?;
         let began = Instant::now();
         let started = loop {
             if let Ok(text) = fs::read_to_string(file) {

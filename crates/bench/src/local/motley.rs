@@ -1,10 +1,13 @@
 //! A daemon of Motley, measured from outside through its program.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context as _, ensure};
+use serde_json::{Value, json};
 
 use super::TASK;
 use super::meter::{Cost, measure};
@@ -52,6 +55,10 @@ impl Motley {
         &self.directory
     }
 
+    pub(super) fn socket(&self) -> PathBuf {
+        self.directory.join("motley.sock")
+    }
+
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).env("MOTLEY_DIRECTORY", &self.directory).stdin(Stdio::null());
@@ -86,6 +93,32 @@ impl Motley {
     pub(super) fn daemon_kib(&self) -> anyhow::Result<f64> {
         resident_kib(self.pids[0])
     }
+}
+
+/// What asks over the socket for a job that runs this program.
+pub(super) fn submission(arguments: &[String], job: Value, environment: &[String]) -> Value {
+    json!({
+        "job": job,
+        "arguments": arguments,
+        "directory": "/tmp",
+        "environment": environment,
+        "output": "discarded",
+        "time_limit": null,
+        "restart": { "retries": 0, "requeue": true },
+        "after": [],
+        "first": 0,
+        "held": false,
+    })
+}
+
+/// Submits jobs over a connection.
+pub(super) fn submit(stream: &mut BufReader<UnixStream>, jobs: Vec<Value>) -> anyhow::Result<()> {
+    let call = json!({ "call": "submit", "jobs": jobs });
+    writeln!(stream.get_mut(), "{call}").context("submit jobs")?;
+    let mut answer = String::new();
+    stream.read_line(&mut answer).context("hear from the daemon")?;
+    ensure!(answer.starts_with("{\"done\""), "submit jobs: {}", answer.trim());
+    Ok(())
 }
 
 fn resident_kib(pid: u32) -> anyhow::Result<f64> {

@@ -1,53 +1,60 @@
-//! How much memory a job takes that waits.
+//! How much memory jobs take that wait.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::BufReader;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use serde_json::json;
 
-use super::motley::Motley;
+use super::motley::{self, Motley};
 
 /// How many jobs of one call.
 const TOGETHER: usize = 2_000;
 
-/// Bytes that the daemon grows by for each of so many distinct jobs that no node can run.
-pub(super) fn bytes_per_job(program: &Path, jobs: usize) -> anyhow::Result<f64> {
+/// How many unlike requests the jobs have.
+const REQUESTS: usize = 100;
+
+/// Memory of daemon and keeper in KiB.
+pub(super) struct Queued {
+    /// With an array of so many tasks.
+    pub(super) array_kib: f64,
+    /// With so many distinct jobs beside it.
+    pub(super) distinct_kib: f64,
+    /// What the daemon grows by for each distinct job, in bytes.
+    pub(super) bytes_per_job: f64,
+}
+
+/// Queues an array of so many tasks, and then as many jobs, each with a name and arguments of its
+/// own. No node can run any of them.
+pub(super) fn measure(program: &Path, count: usize) -> anyhow::Result<Queued> {
     let daemon = Motley::start(program)?;
     daemon.call(&["run", "--", "true"])?;
-    let before = daemon.daemon_kib()?;
-    let stream = UnixStream::connect(daemon.directory().join("motley.sock"));
-    let mut stream = BufReader::new(stream.context("reach the daemon")?);
+    let numbers = format!("1-{count}");
+    daemon.call(&["submit", "--cpus", "4096", "--array", &numbers, "--", "true"])?;
+    let (array_kib, before) = (daemon.resident_kib()?, daemon.daemon_kib()?);
+    let stream = UnixStream::connect(daemon.socket()).context("reach the daemon")?;
+    let mut stream = BufReader::new(stream);
     let variables = (0..40).map(|number| format!("VARIABLE_{number}={}", "x".repeat(60)));
     let variables: Vec<String> = variables.collect();
     let job = |number: usize| {
-        json!({
-            "job": {
-                "name": format!("job-{number}"),
-                "tenant": "bench",
-                "alternative": [{ "cores": 4096, "memory": format!("{number}Mi") }],
-            },
-            "arguments": ["/bin/echo", number.to_string()],
-            "directory": "/tmp",
-            "environment": variables,
-            "output": "discarded",
-            "time_limit": null,
-            "restart": { "retries": 0, "requeue": true },
-            "after": [],
-            "first": 0,
-            "held": false,
-        })
+        let arguments = ["/bin/echo".to_owned(), number.to_string()];
+        let asked = json!({
+            "name": format!("job-{number}"),
+            "tenant": "bench",
+            "alternative": [{ "cores": 4096, "memory": format!("{}Mi", 1 + number % REQUESTS) }],
+        });
+        motley::submission(&arguments, asked, &variables)
     };
-    for first in (1..=jobs).step_by(TOGETHER) {
-        let last = (first + TOGETHER - 1).min(jobs);
-        let call = json!({ "call": "submit", "jobs": (first..=last).map(job).collect::<Vec<_>>() });
-        writeln!(stream.get_mut(), "{call}").context("submit jobs")?;
-        let mut answer = String::new();
-        stream.read_line(&mut answer).context("hear from the daemon")?;
-        ensure!(answer.starts_with("{\"done\""), "submit jobs: {}", answer.trim());
+    for first in (1..=count).step_by(TOGETHER) {
+        let last = (first + TOGETHER - 1).min(count);
+        motley::submit(&mut stream, (first..=last).map(job).collect())?;
     }
     daemon.call(&["status"])?;
     let grown = daemon.daemon_kib()? - before;
-    Ok(grown * 1024.0 / jobs as f64)
+    Ok(Queued {
+        array_kib,
+        distinct_kib: daemon.resident_kib()?,
+        bytes_per_job: grown * 1024.0 / count as f64,
+    })
 }
