@@ -18,7 +18,7 @@ use body_local::{Core, LocalBody, Machine, Settings};
 use fleet::{
     Action, Attempt, Body, Bytes, ClassId, Classes, DeviceClass, DeviceKind, Generation, Grant,
     Job, JobId, MilliCores, Node, NodeId, Order, Output, Placement, Program, Rate, RunId, RunState,
-    ShareRule, TaskIndex, Tenant, Time, User,
+    ShareRule, Span, TaskIndex, Tenant, Time, User,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -162,6 +162,7 @@ fn settings(directory: &Path, contain: Contain) -> Result<Settings, Box<dyn Erro
         term: 1,
         newest: Generation(0),
         rules: Rules { contain, ..Rules::default() },
+        look_every: Span::seconds(3_600),
     })
 }
 

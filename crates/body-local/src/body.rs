@@ -20,12 +20,12 @@ use std::sync::Arc;
 
 use fleet::{
     Body, BodyError, Classes, DomainIndex, Extent, Free, Generation, Node, NodeSight, Observation,
-    Order, RunId, Span, Time,
+    Order, RunId, Span, Time, Usage,
 };
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 
 use crate::clock::Clock;
-use crate::wire::{Request, Rules, Usage};
+use crate::wire::{Request, Rules};
 use cores::Cores;
 use link::Link;
 use mirror::{Live, News};
@@ -45,6 +45,8 @@ pub struct Settings {
     pub newest: Generation,
     /// How tasks are kept.
     pub rules: Rules,
+    /// How often the keeper is asked for everything, so that no difference lasts.
+    pub look_every: Span,
 }
 
 /// The machine, as the plan sees it and as the system numbers it.
@@ -103,7 +105,8 @@ pub struct LocalBody {
     /// again.
     told: u64,
     acknowledged: u64,
-    usage: BTreeMap<RunId, Usage>,
+    /// When everything was heard from the keeper.
+    looked: Time,
     notes: Vec<String>,
 }
 
@@ -151,7 +154,7 @@ impl LocalBody {
             heard: 0,
             told: 0,
             acknowledged: 0,
-            usage: BTreeMap::new(),
+            looked: Time::ZERO,
             notes: Vec::new(),
             settings,
         };
@@ -181,10 +184,10 @@ impl LocalBody {
         self.send_acknowledgement(told)
     }
 
-    /// What a run used, if it ended not too long ago.
+    /// What a run that runs was seen to have used.
     #[must_use]
     pub fn usage(&self, run: RunId) -> Option<Usage> {
-        self.usage.get(&run).copied()
+        self.runs.get(&run).map(|live| live.usage)
     }
 
     /// What the keeper cannot do on this machine, in words.
@@ -201,11 +204,31 @@ impl LocalBody {
         self.hear()
     }
 
+    /// When to hear everything from the keeper again: not while it has orders to answer.
+    fn look_at(&self) -> Option<Time> {
+        let is_quiet = self.runs.values().all(|live| live.since.is_some());
+        is_quiet.then(|| self.looked.after(self.settings.look_every))
+    }
+
+    /// Hears everything from the keeper again where it is time to.
+    fn look(&mut self) -> Result<(), BodyError> {
+        let now = self.clock.now();
+        let has_unsent = self.link.as_ref().is_some_and(Link::has_unsent);
+        if has_unsent || self.look_at().is_none_or(|at| at > now) {
+            return Ok(());
+        }
+        self.link = None;
+        self.reach()?;
+        self.news.in_doubt = true;
+        Ok(())
+    }
+
     /// Until when to wait at most.
     fn patience(&mut self, until: Option<Time>) -> Option<Timespec> {
         let now = self.clock.now();
         let quiet = self.news.quiet_since.map(|since| since.after(QUIET));
-        let until = until.into_iter().chain(quiet).min()?;
+        let look = self.look_at();
+        let until = until.into_iter().chain(quiet).chain(look).min()?;
         let left = until.0.saturating_sub(now.0);
         // Longer than a day is as good as a day.
         let seconds = i64::try_from(left / 1_000_000).unwrap_or(i64::MAX).min(86_400);
@@ -241,6 +264,7 @@ impl Machine {
 impl Body for LocalBody {
     fn observe(&mut self) -> Result<Observation, BodyError> {
         self.reach()?;
+        self.look()?;
         // Who observes again has made use of what was told before.
         if self.told > self.acknowledged {
             self.say(&Request::Acknowledge(self.told));
@@ -273,8 +297,14 @@ impl Body for LocalBody {
             self.reach()?;
             let now = self.clock.now();
             let is_due = |at: Option<Time>| at.is_some_and(|at| at <= now);
+            let look = self.look_at();
             let quiet = self.news.quiet_since.map(|since| since.after(QUIET));
-            if self.waker.was_woken() || self.news.is_loud() || is_due(until) || is_due(quiet) {
+            if self.waker.was_woken()
+                || self.news.is_loud()
+                || is_due(until)
+                || is_due(quiet)
+                || is_due(look)
+            {
                 return Ok(());
             }
             let patience = self.patience(until);

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 pub(crate) use discover::{Controller, Own, discover};
@@ -23,6 +23,9 @@ use crate::family;
 
 /// The period over which a part of the cpus is counted out, in microseconds; the system's own.
 const PERIOD_MICROS: u64 = 100_000;
+
+/// How many groups inside that of a task are looked at.
+const INNER_MAX: usize = 10_000;
 
 /// What a task may take; no limit where nothing is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -162,12 +165,30 @@ impl Groups {
 
     /// Takes back a group in which nothing is left.
     pub(crate) fn give_back(&mut self, group: Group) {
-        if group.was_killed {
+        if group.was_killed || group.has_inner() {
             self.spent.push(group);
-            self.spent.retain(|group| !group.remove());
+            self.sweep();
         } else {
             self.free.push(group);
         }
+    }
+
+    /// Takes a group in which something is left that could not be killed yet.
+    pub(crate) fn retire(&mut self, group: Group) {
+        self.spent.push(group);
+    }
+
+    /// Whether there are groups of tasks that have ended which could not be removed.
+    pub(crate) fn has_spent(&self) -> bool {
+        !self.spent.is_empty()
+    }
+
+    /// Kills what is left in groups of tasks that have ended, and removes those that can be;
+    /// whether all could.
+    pub(crate) fn sweep(&mut self) -> bool {
+        self.spent.iter_mut().for_each(Group::kill);
+        self.spent.retain(|group| !group.remove());
+        self.spent.is_empty()
     }
 
     /// Removes every group that nothing is in.
@@ -328,17 +349,49 @@ impl Group {
         let folders = self.unified.iter().map(|one| &one.folder);
         let folders = folders.chain(self.separate.values().map(|one| &one.folder));
         folders.fold(true, |is_gone, folder| {
-            let removed = fs::remove_dir(folder);
-            let was_gone = removed.as_ref().is_err_and(|one| one.kind() == ErrorKind::NotFound);
-            is_gone & (removed.is_ok() || was_gone)
+            let mut inner = within(folder);
+            // The innermost go first.
+            inner.reverse();
+            inner.iter().for_each(|folder| drop(fs::remove_dir(folder)));
+            is_gone & !folder.exists()
         })
+    }
+
+    /// Whether its task made groups inside it.
+    fn has_inner(&self) -> bool {
+        let folders = self.unified.iter().map(|one| &one.folder);
+        folders.chain(self.separate.values().map(|one| &one.folder)).any(|one| has_inner(one))
     }
 }
 
-/// The processes in a group.
+/// Whether there are groups inside it: a folder has two links, and one more for each folder in it.
+fn has_inner(folder: &Path) -> bool {
+    fs::metadata(folder).is_ok_and(|found| found.nlink() > 2)
+}
+
+/// A group and those inside it, each before what is inside it; at most [`INNER_MAX`] and those
+/// beside the last.
+fn within(folder: &Path) -> Vec<PathBuf> {
+    let mut found = vec![folder.to_owned()];
+    if !has_inner(folder) {
+        return found;
+    }
+    let mut next = 0;
+    while next < found.len() && found.len() < INNER_MAX {
+        let entries = fs::read_dir(&found[next]).into_iter().flatten().flatten();
+        let inner = entries.filter(|entry| entry.file_type().is_ok_and(|one| one.is_dir()));
+        found.extend(inner.map(|entry| entry.path()));
+        next += 1;
+    }
+    found
+}
+
+/// The processes in a group and in those inside it.
 fn members(folder: &Path) -> Vec<family::Kin> {
-    let text = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
-    text.lines().filter_map(|pid| family::kin(pid.parse().ok()?)).collect()
+    let own = |folder: &PathBuf| fs::read_to_string(folder.join("cgroup.procs")).ok();
+    let texts: Vec<String> = within(folder).iter().filter_map(own).collect();
+    let pids = texts.iter().flat_map(|text| text.lines());
+    pids.filter_map(|pid| family::kin(pid.parse().ok()?)).collect()
 }
 
 /// Kills what is in these folders of a dead keeper and below, and removes those that are empty;
@@ -346,17 +399,16 @@ fn members(folder: &Path) -> Vec<family::Kin> {
 pub(crate) fn remove_all(folders: &[PathBuf]) -> io::Result<bool> {
     let mut is_gone = true;
     for folder in folders {
-        let entries = match fs::read_dir(folder) {
-            Ok(entries) => entries,
+        match fs::metadata(folder) {
+            Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             Err(error) => return Err(error),
-        };
-        let inner =
-            entries.flatten().filter(|entry| entry.file_type().is_ok_and(|one| one.is_dir()));
-        for folder in inner.map(|entry| entry.path()).chain([folder.clone()]) {
+        }
+        // The innermost first.
+        for folder in within(folder).iter().rev() {
             // Not every kernel can; then one by one.
             let _ = fs::write(folder.join("cgroup.kill"), "1");
-            members(&folder).iter().for_each(family::end);
+            members(folder).iter().for_each(family::end);
             is_gone &= fs::remove_dir(folder).is_ok();
         }
     }

@@ -23,6 +23,10 @@ pub(crate) struct Kin {
     began: u64,
     /// Whether it has ended and waits to be reaped.
     pub(crate) has_ended: bool,
+    /// Processor time of it and of those of its children that it waited for, in ticks.
+    pub(crate) ticks: u64,
+    /// Memory that it has in use, in pages.
+    pub(crate) pages: u64,
 }
 
 /// The children of this process, those that ended and wait to be reaped included.
@@ -56,8 +60,12 @@ fn kin_of(pid: i32, stat: &str) -> Option<Kin> {
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let session = fields.nth(1)?.parse().ok()?;
-    let began = fields.nth(15)?.parse().ok()?;
-    Some(Kin { pid, parent, session, began, has_ended: matches!(state, "Z" | "X") })
+    // From here on `man 5 proc_pid_stat` counts: utime is 14, starttime 22, rss 24.
+    let times = [fields.nth(7)?, fields.next()?, fields.next()?, fields.next()?];
+    let ticks = times.iter().filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    let began = fields.nth(4)?.parse().ok()?;
+    let pages = fields.nth(1)?.parse().ok()?;
+    Some(Kin { pid, parent, session, began, has_ended: matches!(state, "Z" | "X"), ticks, pages })
 }
 
 /// Whether a process has a mark that begins so. One that cannot be read has none.
@@ -97,15 +105,19 @@ mod tests {
 
     #[test]
     fn a_name_with_brackets_and_spaces_does_not_mislead() {
-        let stat = "42 (a) R (b) S 7 42 9 0 -1 0 0 0 0 0 1 2 0 0 20 0 1 0 123456 1 1";
+        let stat = "42 (a) R (b) S 7 42 9 0 -1 0 0 0 0 0 1 2 4 8 20 0 1 0 123456 1 65";
         let kin = kin_of(42, stat).unwrap();
         assert_eq!((kin.parent, kin.session, kin.began, kin.has_ended), (7, 9, 123_456, false));
+        assert_eq!((kin.ticks, kin.pages), (15, 65));
         assert_eq!(kin_of(42, "42 (a"), None);
     }
 
     #[test]
     fn descendants_are_found_at_any_depth() {
-        let kin = |pid, parent| Kin { pid, parent, session: 0, began: 0, has_ended: false };
+        let kin = |pid, parent| {
+            let (session, began, has_ended, ticks, pages) = Default::default();
+            Kin { pid, parent, session, began, has_ended, ticks, pages }
+        };
         let everyone = [kin(5, 4), kin(2, 1), kin(4, 3), kin(3, 1)];
         let found: Vec<_> =
             descent(&everyone, |kin| kin.pid == 3).iter().map(|kin| kin.pid).collect();

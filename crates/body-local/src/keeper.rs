@@ -101,6 +101,10 @@ struct Keeper {
     /// The runs of main processes.
     mains: BTreeMap<i32, RunId>,
     alarms: BTreeSet<(Instant, RunId)>,
+    /// When groups are to be removed that could not be.
+    sweep_at: Option<Instant>,
+    /// When it is to be seen what tasks use.
+    sample_at: Option<Instant>,
     memory: Memory,
     /// What ended and was not acknowledged.
     ends: Ends,

@@ -112,7 +112,7 @@ mod tests {
     use fleet::{Generation, Grant, RunId, RunState, Time};
 
     use super::*;
-    use crate::wire::Usage;
+    use fleet::Usage;
 
     fn ended(number: u64) -> Ended {
         Ended {

@@ -11,14 +11,14 @@
 
 use std::io;
 
-use fleet::{Generation, Grant, JobId, Outcome, Program, RunId, RunState, Time};
+use fleet::{Generation, Grant, JobId, Outcome, Program, RunId, RunState, Time, Usage};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// What both sides must agree on. It rises when a message changes so that the other side, not
 /// knowing the change, would do something wrong.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The largest frame. A program with its environment fits: the system takes 2 MiB of those at most,
 /// and JSON may double that.
@@ -159,6 +159,13 @@ pub enum Reply {
     Running(Box<Running>),
     /// A run that has ended.
     Ended(Box<Ended>),
+    /// What a run that runs has used so far.
+    Used {
+        /// Which.
+        run: RunId,
+        /// What of.
+        usage: Usage,
+    },
     /// Everything that there was has been told.
     CaughtUp,
     /// What came of an order.
@@ -216,15 +223,6 @@ pub struct Ended {
     pub state: RunState,
     /// What it used.
     pub usage: Usage,
-}
-
-/// What a run used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
-    /// Cpu time of its processes that were waited for.
-    pub cpu_micros: u64,
-    /// The most memory that one of them held.
-    pub memory_max_bytes: u64,
 }
 
 /// Why bytes are no message.

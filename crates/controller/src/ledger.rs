@@ -21,8 +21,9 @@ use std::sync::Arc;
 
 use fleet::snapshot::{Amounts, Memory, MixShape, Waiting, is_unwanted};
 use fleet::{
-    Action, Attempt, Catalogue, Changes, Classes, Generation, Grant, Job, JobId, NodeEntry, NodeId,
-    Order, Plan, Run, RunId, Serial, Signals, Snapshot, Stage, StopCause, TaskIndex, Tenant, Time,
+    Action, Alternative, Attempt, Catalogue, Changes, Classes, Generation, Grant, Job, JobId,
+    NodeEntry, NodeId, Order, Plan, Run, RunId, Serial, Signals, Snapshot, Stage, StopCause,
+    TaskIndex, Tenant, Time,
 };
 
 use datasets::Shelves;
@@ -53,6 +54,8 @@ pub struct Ledger {
     given_up: BTreeMap<RunId, Arc<Run>>,
     tenants: Arc<BTreeMap<Tenant, Amounts>>,
     arrivals: Arrivals,
+    /// What jobs asked for of late, each once.
+    requests: BTreeSet<Arc<Vec<Alternative>>>,
     shelves: Shelves,
     signals: Arc<Signals>,
     capacity: Amounts,
@@ -212,6 +215,12 @@ impl Ledger {
             changes: Changes { since, nodes },
             changed: self.changed,
         }
+    }
+
+    /// The latest snapshot in which anything but time and memory was new, and the nodes that cannot
+    /// be seen; nothing where runs are given up that any observation may find again.
+    pub(crate) fn settled_since(&self) -> Option<(Serial, BTreeSet<NodeId>)> {
+        self.given_up.is_empty().then(|| (self.changed, self.unseen.clone()))
     }
 
     /// Seals under this number, for a turn that was written down: no snapshot is wanted.

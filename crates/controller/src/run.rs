@@ -14,7 +14,7 @@ use std::sync::Arc;
 use fleet::snapshot::Waiting;
 use fleet::{
     Body, BodyError, Decision, Explanation, Extent, Generation, Job, Observation, Order, Policy,
-    Snapshot, Time,
+    RunSight, RunState, Snapshot, Time,
 };
 use planner::{Effort, Scratch};
 use thiserror::Error;
@@ -215,6 +215,7 @@ impl<B: Body> Controller<B> {
         let requests = std::mem::take(&mut self.asked);
         let asked = !requests.is_empty();
         let before = self.ledger.memory().clone();
+        let settled = self.ledger.settled_since();
         let scratch = &mut self.scratch;
         let mut planning =
             |snapshot: &_, policy: &_, effort| planner::plan(snapshot, policy, effort, scratch);
@@ -229,7 +230,13 @@ impl<B: Body> Controller<B> {
             orders: turn.orders.len(),
         };
         let is_idle = turn.orders.is_empty() && !asked && *self.ledger.memory() == before;
-        if is_idle && !has_new_classes && is_empty(&observation) {
+        let is_known = settled.is_some() && settled == self.ledger.settled_since();
+        let is_nothing = is_empty(&observation)
+            && match observation.extent {
+                Extent::Full => is_known && advance.drifts.is_empty(),
+                Extent::Changes => observation.nodes.is_empty() && observation.runs.is_empty(),
+            };
+        if is_idle && !has_new_classes && is_nothing {
             return Ok(advance);
         }
         let durability = durability(&self.ledger);
@@ -294,10 +301,8 @@ impl<B: Body> Controller<B> {
     }
 }
 
-/// Whether nothing was seen that a ledger would take note of.
+/// Whether nothing was seen to have happened: no order was answered, and no run has ended.
 fn is_empty(observation: &Observation) -> bool {
-    observation.extent == Extent::Changes
-        && observation.nodes.is_empty()
-        && observation.runs.is_empty()
-        && observation.receipts.is_empty()
+    let runs = |sight: &RunSight| matches!(sight.state, RunState::Running(_));
+    observation.receipts.is_empty() && observation.runs.iter().all(runs)
 }

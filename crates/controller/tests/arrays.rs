@@ -9,7 +9,7 @@ use fleet::policy::{Pick, Scale};
 use fleet::snapshot::Parts;
 use fleet::{
     Action, Bytes, Extent, JobId, Level, Micro, Milli, Millijoules, NodeId, NodeSight, Observation,
-    Order, Policy, RunSight, RunState, Snapshot, Span, Time, sketch,
+    Order, Policy, RunSight, RunState, Snapshot, Span, Time, Usage, sketch,
 };
 use planner::{Effort, Scratch};
 
@@ -87,9 +87,13 @@ fn policy() -> Policy {
 /// How what was ordered is seen.
 fn seen(orders: &[Order], state: RunState) -> Vec<RunSight> {
     let sight = |order: &Order| match &order.action {
-        Action::Start { placement, .. } => {
-            RunSight { run: order.run, node: placement.node, grant: placement.grant.clone(), state }
-        }
+        Action::Start { placement, .. } => RunSight {
+            run: order.run,
+            node: placement.node,
+            grant: placement.grant.clone(),
+            state,
+            usage: Usage::default(),
+        },
         Action::Stop(_) => panic!("nothing is stopped"),
     };
     orders.iter().map(sight).collect()

@@ -13,7 +13,7 @@ use crate::id::{NodeId, RunId};
 use crate::node::{Grant, Node};
 use crate::order::{Order, Receipt};
 use crate::program::Failure;
-use crate::units::Time;
+use crate::units::{Bytes, Span, Time};
 
 /// A world that can be seen and acted on.
 pub trait Body {
@@ -120,6 +120,32 @@ pub struct RunSight {
     pub grant: Grant,
     /// How it is.
     pub state: RunState,
+    /// What it used so far; of a run that has ended, in all.
+    #[serde(default, skip_serializing_if = "Usage::is_unknown")]
+    pub usage: Usage,
+}
+
+/// What a run used, as far as it was measured. Nothing measured is zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Usage {
+    /// Processor time.
+    pub cpu: Span,
+    /// The most memory that was seen in use.
+    pub memory: Bytes,
+}
+
+impl Usage {
+    /// Whether nothing was measured.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Of this and another run together: the time of both, and the memory of the larger.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { cpu: self.cpu.saturating_add(other.cpu), memory: self.memory.max(other.memory) }
+    }
 }
 
 /// How a run is.

@@ -33,7 +33,7 @@ pub mod check;
 pub mod sketch;
 
 pub use attachment::{Attachment, Uplink};
-pub use body::{Body, BodyError, Extent, NodeSight, Observation, RunSight, RunState};
+pub use body::{Body, BodyError, Extent, NodeSight, Observation, RunSight, RunState, Usage};
 pub use communication::{Communication, Pattern};
 pub use dataset::{Catalogue, Dataset, Datasets, Holding};
 pub use device::{Classes, DeviceClass, DeviceKind, Power, Profile, ShareRule, Slots};

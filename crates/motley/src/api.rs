@@ -252,6 +252,9 @@ pub struct JobView {
     pub submitted: u64,
     /// When its last task ended.
     pub ended: Option<u64>,
+    /// What its tasks used that have ended, where it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<UsageView>,
     /// What runs, and where; at most as many as are listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<RunView>,
@@ -275,6 +278,18 @@ pub struct RunView {
     pub grant: String,
     /// Since when, in microseconds since 1970.
     pub since: u64,
+    /// What it has used so far, where it was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<UsageView>,
+}
+
+/// What was used.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UsageView {
+    /// Processor time.
+    pub cpu_seconds: f64,
+    /// The most memory of one task.
+    pub memory_bytes: u64,
 }
 
 /// One node.

@@ -40,6 +40,9 @@ const CALLS_MAX: usize = 256;
 /// How often what failed is tried again, where nothing else happens.
 const AGAIN: Span = Span(1_000_000);
 
+/// How often the keeper is asked for everything that there is.
+const LOOK_EVERY: Span = Span(60_000_000);
+
 /// What a daemon is started with.
 #[derive(Debug)]
 pub struct Orders {
@@ -83,6 +86,7 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
         term: lock.term,
         newest: restored.ledger.generation(),
         rules: body_local::wire::Rules::default(),
+        look_every: LOOK_EVERY,
     })
     .context("start the keeper of tasks")?;
     let waker = body.waker();

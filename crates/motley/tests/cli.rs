@@ -195,6 +195,7 @@ fn a_policy_in_json_has_the_names_and_units_of_its_file() {
             "energy": "200kJ",
             "deadline": 0.05,
             "locality": "10GB",
+            "interference": "60s",
         },
     });
     assert_eq!(shown, expected);

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use fleet::{
     Body, BodyError, Catalogue, Classes, Extent, Free, Grant, Job, Milli, Node, NodeId, NodeSight,
-    Observation, Order, Outcome, Receipt, RunId, RunSight, RunState, Time,
+    Observation, Order, Outcome, Receipt, RunId, RunSight, RunState, Time, Usage,
 };
 
 pub use log::{Entry, Event, Start};
@@ -344,5 +344,11 @@ impl World {
 }
 
 fn sight(run: RunId, running: &Running, state: RunState) -> RunSight {
-    RunSight { run, node: running.node, grant: running.grant.clone(), state }
+    RunSight {
+        run,
+        node: running.node,
+        grant: running.grant.clone(),
+        state,
+        usage: Usage::default(),
+    }
 }

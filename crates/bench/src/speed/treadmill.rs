@@ -16,7 +16,7 @@ use fleet::snapshot::Amounts;
 use fleet::{
     Action, Alternative, Bytes, Extent, Grant, Job, JobId, Milli, MilliCores, NodeId, NodeSight,
     Observation, Order, Outcome, Policy, Reason, Receipt, Restart, RunId, RunSight, RunState,
-    Tenant, Time,
+    Tenant, Time, Usage,
 };
 use planner::Effort;
 use rand_chacha::ChaCha8Rng;
@@ -269,7 +269,13 @@ impl<'a> Treadmill<'a> {
 
 impl Held {
     fn seen(&self, state: RunState) -> RunSight {
-        RunSight { run: self.run, node: self.node, grant: self.grant.clone(), state }
+        RunSight {
+            run: self.run,
+            node: self.node,
+            grant: self.grant.clone(),
+            state,
+            usage: Usage::default(),
+        }
     }
 }
 

@@ -47,6 +47,11 @@ impl Link {
         self.stream.as_fd()
     }
 
+    /// Whether something was not sent yet.
+    pub(super) fn has_unsent(&self) -> bool {
+        !self.outbound.is_empty()
+    }
+
     fn send(&mut self) -> io::Result<()> {
         let mut sent = 0;
         while sent < self.outbound.len() {
@@ -156,6 +161,7 @@ impl LocalBody {
             self.runs.keys().filter(|run| !told.contains(run)).copied().collect();
         self.tell_lost(&lost);
         self.link = Some(link);
+        self.looked = self.clock.now();
         Ok(())
     }
 

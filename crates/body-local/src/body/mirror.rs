@@ -1,12 +1,9 @@
 //! What the body knows of its runs, and what of that is to be told.
 
-use fleet::{Generation, Grant, Outcome, Receipt, Refusal, RunId, RunSight, RunState, Time};
+use fleet::{Generation, Grant, Outcome, Receipt, Refusal, RunId, RunSight, RunState, Time, Usage};
 
 use super::LocalBody;
-use crate::wire::{Ended, Piece, Reply, Running, Usage};
-
-/// Of how many ended runs it is known what they used.
-const USAGE_MAX: usize = 10_000;
+use crate::wire::{Ended, Piece, Reply, Running};
 
 /// A run that was ordered and has not ended.
 #[derive(Clone, Debug)]
@@ -16,6 +13,8 @@ pub(super) struct Live {
     pub(super) pieces: Vec<Piece>,
     /// Since when it runs; `None` while the keeper has not answered.
     pub(super) since: Option<Time>,
+    /// What it was seen to have used.
+    pub(super) usage: Usage,
 }
 
 /// What no observation has told yet.
@@ -45,6 +44,9 @@ impl LocalBody {
             Reply::Greeting { .. } | Reply::TurnedAway(_) => {}
             Reply::CaughtUp => return true,
             Reply::Running(running) => self.take_in_running(*running),
+            Reply::Used { run, usage } => {
+                self.runs.entry(run).and_modify(|live| live.usage = usage);
+            }
             Reply::Ended(ended) => self.take_in_end(*ended),
             Reply::Answer { run, generation, outcome, since } => {
                 self.take_in_answer(Receipt { run, generation, outcome }, since);
@@ -60,15 +62,16 @@ impl LocalBody {
             live.since = Some(since);
             return;
         }
+        let (since, usage) = (Some(since), Usage::default());
         if self.free.has_room_for(&grant) {
             self.free.take(&grant);
             self.cores.retake(&pieces);
-            self.runs.insert(run, Live { generation, grant, pieces, since: Some(since) });
+            self.runs.insert(run, Live { generation, grant, pieces, since, usage });
         } else {
             // The machine was described otherwise when it started. It runs, and holds what it can.
             let grant = Grant::default();
             self.cores.retake(&pieces);
-            self.runs.insert(run, Live { generation, grant, pieces, since: Some(since) });
+            self.runs.insert(run, Live { generation, grant, pieces, since, usage });
         }
         self.news.in_doubt = true;
     }
@@ -78,17 +81,13 @@ impl LocalBody {
             return;
         }
         self.heard = ended.number;
-        if self.usage.len() >= USAGE_MAX {
-            self.usage.pop_first();
-        }
-        self.usage.insert(ended.run, ended.usage);
         self.forget(ended.run);
-        self.tell_end(ended.run, ended.grant, ended.state);
+        self.tell_end(ended.run, ended.grant, (ended.state, ended.usage));
     }
 
-    fn tell_end(&mut self, run: RunId, grant: Grant, state: RunState) {
+    fn tell_end(&mut self, run: RunId, grant: Grant, (state, usage): (RunState, Usage)) {
         let node = self.settings.machine.node.id;
-        self.news.sights.push(RunSight { run, node, grant, state });
+        self.news.sights.push(RunSight { run, node, grant, state, usage });
         self.news.is_loud = true;
     }
 
@@ -100,7 +99,8 @@ impl LocalBody {
                 live.since = since;
                 let (grant, node) = (live.grant.clone(), self.settings.machine.node.id);
                 let state = RunState::Running(since.unwrap_or_default());
-                self.news.sights.push(RunSight { run: receipt.run, node, grant, state });
+                let (run, usage) = (receipt.run, Usage::default());
+                self.news.sights.push(RunSight { run, node, grant, state, usage });
             }
             // It had run, and was not started again; or it was refused.
             (_, Some(_)) => self.forget(receipt.run),
@@ -139,7 +139,7 @@ impl LocalBody {
         for (run, live) in &self.runs {
             if let Some(since) = live.since {
                 let (grant, state) = (live.grant.clone(), RunState::Running(since));
-                sights.push(RunSight { run: *run, node, grant, state });
+                sights.push(RunSight { run: *run, node, grant, state, usage: live.usage });
             }
         }
         sights.sort_by_key(|sight| match sight.state {
@@ -162,8 +162,8 @@ impl LocalBody {
                 let (run, generation) = (*run, live.generation);
                 self.push_receipt(Receipt { run, generation, outcome: Outcome::Accepted });
             }
-            self.usage.insert(*run, Usage::default());
-            self.tell_end(*run, live.grant, RunState::Failed(at, fleet::Failure::Lost));
+            let lost = RunState::Failed(at, fleet::Failure::Lost);
+            self.tell_end(*run, live.grant, (lost, live.usage));
         }
     }
 }

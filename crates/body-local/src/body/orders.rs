@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use fleet::{Action, Generation, Grant, Job, Order, Outcome, Placement, Receipt, Refusal, RunId};
+use fleet::{
+    Action, Generation, Grant, Job, Order, Outcome, Placement, Receipt, Refusal, RunId, Usage,
+};
 
 use super::mirror::Live;
 use super::{BodyError, LocalBody};
@@ -66,7 +68,8 @@ impl LocalBody {
             return Err(Refusal::Engine);
         }
         self.free.take(grant);
-        let live = Live { generation, grant: grant.clone(), pieces, since: None };
+        let live =
+            Live { generation, grant: grant.clone(), pieces, since: None, usage: Usage::default() };
         self.runs.insert(run, live);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use fleet::{Failure, Generation, Outcome, Output, Refusal, RunId, RunState, Span};
+use fleet::{Failure, Generation, Outcome, Output, Refusal, RunId, RunState, Span, Usage};
 
 use super::Keeper;
 use super::capture::Pipes;
@@ -11,7 +11,7 @@ use super::tasks::{Alarm, Cause, Task};
 use crate::cgroup::{Controller, Group, Groups, Limits};
 use crate::launch::Surroundings;
 use crate::sys;
-use crate::wire::{Contain, Ended, Reply, Rules, Start, Usage};
+use crate::wire::{Contain, Ended, Reply, Rules, Start};
 
 /// How many ends may wait to be acknowledged before nothing more is started.
 const ENDS_MAX: usize = 100_000;

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::unix::net::UnixStream;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use fleet::Outcome;
 use rustix::event::{Timespec, epoll};
@@ -21,6 +21,9 @@ const EVENTS: usize = 64;
 /// How many connections are taken at once; the others wait.
 const ACCEPTS_MAX: usize = 16;
 
+/// How often what is left of tasks that have ended is looked after.
+const SWEEP_EVERY: Duration = Duration::from_secs(10);
+
 impl Keeper {
     pub(super) fn serve(mut self) -> Result<(), KeeperError> {
         while !(self.is_leaving && self.tasks.is_empty()) {
@@ -35,6 +38,8 @@ impl Keeper {
                 self.meet(event.data.u64(), event.flags);
             }
             self.ring_alarms();
+            self.sweep();
+            self.sample();
             self.listen_to_tasks();
             self.flush();
         }
@@ -44,11 +49,33 @@ impl Keeper {
 
     fn until_next_alarm(&mut self) -> Option<Timespec> {
         let alarm = self.alarms.first().map(|(at, _)| *at);
-        let at = alarm.into_iter().chain(self.next_to_be_heard()).min()?;
+        let at = alarm
+            .into_iter()
+            .chain(self.next_to_be_heard())
+            .chain(self.sweep_at)
+            .chain(self.sample_at)
+            .min()?;
         let left = at.saturating_duration_since(Instant::now());
         // Longer than a day is as good as a day.
         let seconds = i64::try_from(left.as_secs()).unwrap_or(i64::MAX).min(86_400);
         Some(Timespec { tv_sec: seconds, tv_nsec: left.subsec_nanos().into() })
+    }
+
+    /// Tries again, now and then, to remove what tasks that have ended left of their groups.
+    fn sweep(&mut self) {
+        if !self.groups.has_spent() {
+            self.sweep_at = None;
+            return;
+        }
+        let now = Instant::now();
+        let at = *self.sweep_at.get_or_insert(now + SWEEP_EVERY);
+        if at <= now {
+            self.sweep_at = Some(now + SWEEP_EVERY);
+            if self.groups.sweep() {
+                self.log.say("all that was left of tasks that had ended is gone");
+                self.sweep_at = None;
+            }
+        }
     }
 
     fn meet(&mut self, key: u64, flags: epoll::EventFlags) {

@@ -67,6 +67,8 @@ pub(super) fn keeper(settings: &KeeperSettings) -> Result<Keeper, KeeperError> {
         tasks: BTreeMap::new(),
         mains: BTreeMap::new(),
         alarms: BTreeSet::new(),
+        sweep_at: None,
+        sample_at: None,
         memory: Memory::default(),
         ends: ends.into_iter().collect(),
         spool,

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use fleet::{Failure, RunId, RunState, Time};
+use fleet::{Bytes, Failure, RunId, RunState, Span, Time, Usage};
 
 use super::Keeper;
 use super::capture::Capture;
@@ -13,7 +13,7 @@ use crate::cgroup::Group;
 use crate::family::{self, Kin};
 use crate::launch::mark_of;
 use crate::sys::{self, Exit, Reaped};
-use crate::wire::{Ended, Reply, Start, Usage};
+use crate::wire::{Ended, Reply, Start};
 
 /// How long it may take, after everything was killed, until it is gone. A process that hangs in the
 /// system for longer is left to the system, and said so.
@@ -21,6 +21,22 @@ const GONE_WITHIN: Duration = Duration::from_secs(20);
 
 /// How often one looks meanwhile, beside at every child that ends.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// How often one looks at what tasks use. Shorter ones are measured once they have ended.
+const SAMPLE_EVERY: Duration = Duration::from_secs(5);
+
+/// What a main process and what descends from it use.
+fn used(everyone: &[Kin], main: i32) -> Usage {
+    let family = family::descent(everyone, |kin| kin.pid == main || kin.session == main);
+    let ticks: u64 = family.iter().map(|kin| kin.ticks).sum();
+    let pages: u64 = family.iter().map(|kin| kin.pages).sum();
+    let second = rustix::param::clock_ticks_per_second().max(1);
+    let page = u64::try_from(rustix::param::page_size()).unwrap_or(0);
+    Usage {
+        cpu: Span(ticks.saturating_mul(1_000_000) / second),
+        memory: Bytes(pages.saturating_mul(page)),
+    }
+}
 
 /// A task.
 #[derive(Debug)]
@@ -37,6 +53,8 @@ pub(super) struct Task {
     pub(super) capture: Option<Capture>,
     /// Its control group, where it has one.
     pub(super) group: Option<Group>,
+    /// What it was seen to have used.
+    pub(super) usage: Usage,
     alarm: Option<(Instant, Alarm)>,
 }
 
@@ -64,7 +82,8 @@ pub(super) enum Alarm {
 
 impl Task {
     pub(super) fn new(start: Start, pid: i32, since: Time) -> Self {
-        Self { start, pid, since, cause: None, exit: None, capture: None, group: None, alarm: None }
+        let (cause, exit, capture, group, usage, alarm) = Default::default();
+        Self { start, pid, since, cause, exit, capture, group, usage, alarm }
     }
 
     fn state(&self, at: Time, exit: Exit) -> RunState {
@@ -163,11 +182,18 @@ impl Keeper {
         if let Some(capture) = task.capture.take() {
             self.end_capture(run, capture);
         }
-        let usage =
-            Usage { cpu_micros: reaped.cpu_micros, memory_max_bytes: reaped.memory_max_bytes };
+        // What was seen of it counts too: not every child is waited for, and memory adds up.
+        let measured =
+            Usage { cpu: Span(reaped.cpu_micros), memory: Bytes(reaped.memory_max_bytes) };
+        let usage = Usage {
+            cpu: measured.cpu.max(task.usage.cpu),
+            memory: measured.memory.max(task.usage.memory),
+        };
         let state = task.state(at, reaped.exit);
-        if let Some(group) = task.group.take().filter(|_| is_gone) {
-            self.groups.give_back(group);
+        match task.group.take() {
+            Some(group) if is_gone => self.groups.give_back(group),
+            Some(group) => self.groups.retire(group),
+            None => {}
         }
         self.note_end(&task.start, state, usage);
     }
@@ -212,6 +238,33 @@ impl Keeper {
         let mut left = family::descent(&everyone, is_root);
         left.retain(|kin| kin.pid != own);
         left
+    }
+
+    /// Looks at what every task uses, and tells it.
+    pub(super) fn sample(&mut self) {
+        let now = Instant::now();
+        if self.tasks.is_empty() {
+            self.sample_at = None;
+            return;
+        }
+        let at = *self.sample_at.get_or_insert(now + SAMPLE_EVERY);
+        if at > now {
+            return;
+        }
+        self.sample_at = Some(now + SAMPLE_EVERY);
+        let Ok(everyone) = family::everyone() else { return };
+        let usages: Vec<_> =
+            self.tasks.iter().map(|(run, task)| (*run, used(&everyone, task.pid))).collect();
+        for (run, seen) in usages {
+            let Some(task) = self.tasks.get_mut(&run) else { continue };
+            let before = task.usage;
+            task.usage.cpu = before.cpu.max(seen.cpu);
+            task.usage.memory = before.memory.max(seen.memory);
+            if task.usage != before {
+                let usage = task.usage;
+                self.tell(&Reply::Used { run, usage });
+            }
+        }
     }
 
     /// Puts an end on record, then tells it.

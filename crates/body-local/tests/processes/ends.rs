@@ -1,6 +1,6 @@
 //! How tasks end, and how that is told.
 
-use fleet::{Failure, Grant, MilliCores, Outcome, Refusal, RunState, Span};
+use fleet::{Bytes, Failure, Grant, MilliCores, Outcome, Refusal, RunState, Span};
 
 use crate::place::{one_core, place, run, shell};
 
@@ -10,7 +10,7 @@ fn a_task_that_ends_well_is_done() {
     place.start(run(1), shell("true"));
     assert!(matches!(place.end_of(run(1)), RunState::Done(_)));
     assert_eq!(place.outcome_of(run(1)), Outcome::Accepted);
-    assert!(place.body.usage(run(1)).unwrap().memory_max_bytes > 0);
+    assert!(place.usage_of(run(1)).memory > Bytes(0));
 }
 
 #[test]
@@ -65,4 +65,20 @@ fn what_does_not_fit_is_refused_and_what_ended_gives_back() {
     assert!(matches!(place.end_of(run(1)), RunState::Stopped(_)));
     place.start_with(run(3), shell("true"), four);
     assert!(matches!(place.end_of(run(3)), RunState::Done(_)));
+}
+
+#[test]
+fn what_a_task_uses_is_seen_while_it_runs_with_all_that_descends_from_it() {
+    let mut place = place();
+    // The child that works is never waited for: nobody is told what it used once it has ended.
+    let text = "head -c 60000000 /dev/zero | tail -c 60000000 >/dev/null & \
+                (while :; do :; done) & sleep 1000";
+    place.start(run(1), shell(text));
+    let cpu = place.wait_until(|place| {
+        let used = place.body.usage(run(1))?;
+        (used.cpu > Span(500_000) && used.memory > Bytes(1 << 20)).then_some(used.cpu)
+    });
+    place.stop(run(1));
+    assert!(matches!(place.end_of(run(1)), RunState::Stopped(_)));
+    assert!(place.usage_of(run(1)).cpu >= cpu);
 }

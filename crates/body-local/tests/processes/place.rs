@@ -13,7 +13,8 @@ use body_local::{Core, LocalBody, Machine, Settings, Visibility};
 use fleet::{
     Action, Attempt, Body, Bytes, ClassId, Classes, DeviceClass, DeviceKind, Generation, Grant,
     Job, JobId, MilliCores, Node, NodeId, Observation, Order, Outcome, Output, Placement, Program,
-    Rate, Receipt, RunId, RunSight, RunState, StopCause, TaskIndex, Tenant, Time, User,
+    Rate, Receipt, RunId, RunSight, RunState, Span, StopCause, TaskIndex, Tenant, Time, Usage,
+    User,
 };
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -48,6 +49,7 @@ pub(crate) fn place_with(change: impl FnOnce(&mut Settings)) -> Place {
         term: 1,
         newest: Generation(0),
         rules: Rules { grace_millis: 200, ..Rules::default() },
+        look_every: Span::seconds(3_600),
     };
     change(&mut settings);
     let body = LocalBody::open(settings.clone()).unwrap();
@@ -201,6 +203,11 @@ impl Place {
         let is_end =
             |sight: &&RunSight| sight.run == run && !matches!(sight.state, RunState::Running(_));
         self.wait_until(|place| place.sights.iter().find(is_end).map(|sight| sight.state))
+    }
+
+    /// What a run that has ended used.
+    pub(crate) fn usage_of(&self, run: RunId) -> Usage {
+        self.sights.iter().rfind(|sight| sight.run == run).unwrap().usage
     }
 
     #[track_caller]

@@ -5,9 +5,9 @@ use std::io::{Read, Write};
 
 use body_local::LocalBody;
 use body_local::wire::{self, Greeting, Reply, Request, VERSION};
-use fleet::{Body, Extent, Generation, Outcome, Refusal, RunState};
+use fleet::{Body, Extent, Generation, Outcome, Refusal, RunState, Span};
 
-use crate::place::{one_core, place, run, shell};
+use crate::place::{one_core, place, place_with, run, shell};
 
 #[test]
 fn tasks_go_on_without_a_body_and_are_found_again() {
@@ -159,4 +159,26 @@ fn another_thread_ends_the_waiting() {
     let thread = std::thread::spawn(move || waker.wake());
     place.body.wait(None).unwrap();
     thread.join().unwrap();
+}
+
+#[test]
+fn everything_is_heard_again_now_and_then() {
+    let mut place = place_with(|settings| settings.look_every = Span(300_000));
+    place.start_with(run(1), shell("sleep 1000"), one_core());
+    place.has_started(run(1));
+    let mut full = 0;
+    while full < 3 {
+        // It wakes by itself, though nothing happens.
+        place.body.wait(None).unwrap();
+        let seen = place.look();
+        if seen.extent == Extent::Full {
+            full += 1;
+            assert!(matches!(seen.runs[..], [ref one] if one.run == run(1)));
+        }
+    }
+    // Orders and ends come through as before.
+    place.start(run(2), shell("true"));
+    assert!(matches!(place.end_of(run(2)), RunState::Done(_)));
+    place.stop(run(1));
+    assert!(matches!(place.end_of(run(1)), RunState::Stopped(_)));
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use fleet::snapshot::{Amounts, Memory, Mix, Waiting, is_unwanted};
 use fleet::{
     Alternative, Attempt, Catalogue, ClassId, Classes, Failure, Generation, Job, JobId, Node,
-    NodeEntry, NodeId, Run, Serial, Signals, TaskIndex, Time,
+    NodeEntry, NodeId, Run, Serial, Signals, TaskIndex, Time, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +59,8 @@ pub(super) struct JobImage {
     pub(super) attempts: Vec<(TaskIndex, Attempt)>,
     pub(super) failed_tasks: Vec<(TaskIndex, Failure)>,
     pub(super) ended: Option<Time>,
+    #[serde(default, skip_serializing_if = "Usage::is_unknown")]
+    pub(super) used: Usage,
     /// What of it waits.
     pub(super) waiting: Option<WaitingImage>,
 }
@@ -158,8 +160,9 @@ impl Ledger {
         Ok(ledger)
     }
 
-    fn restore_job(&mut self, stored: JobImage) -> Result<(), &'static str> {
+    fn restore_job(&mut self, mut stored: JobImage) -> Result<(), &'static str> {
         let id = stored.job.id;
+        self.share_request(&mut stored.job);
         if let Some((fresh, again)) = stored.waiting.clone() {
             if fresh.end > stored.job.tasks {
                 return Err("a job has fewer tasks than wait");

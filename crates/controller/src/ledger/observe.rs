@@ -159,17 +159,28 @@ impl Ledger {
                 }
             },
             RunState::Done(_) => {
+                self.note_usage(sight);
                 self.see_done(sight.run);
                 None
             }
             RunState::Stopped(_) => {
+                self.note_usage(sight);
                 self.see_stopped(sight.run);
                 None
             }
             RunState::Failed(_, failure) => {
+                self.note_usage(sight);
                 self.see_failed(sight.run, failure);
                 None
             }
+        }
+    }
+
+    /// Takes down what a run used that has ended, once: a run is forgotten when its end is told.
+    fn note_usage(&mut self, sight: &RunSight) {
+        let is_known = self.runs.contains_key(&sight.run) || self.given_up.contains_key(&sight.run);
+        if let Some(record) = self.jobs.get_mut(&sight.run.job).filter(|_| is_known) {
+            record.used = record.used.and(sight.usage);
         }
     }
 

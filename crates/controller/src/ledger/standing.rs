@@ -7,13 +7,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fleet::snapshot::Waiting;
-use fleet::{Attempt, Dependency, Ending, Failure, Job, JobId, Run, RunId, Stage, TaskIndex, Time};
+use fleet::{
+    Attempt, Dependency, Ending, Failure, Job, JobId, Run, RunId, Stage, TaskIndex, Time, Usage,
+};
 
 use super::image::JobImage;
 use super::{Ledger, is_active};
 
 /// Of how many tasks of a job that failed is kept how.
 pub const FAILURES_MAX: usize = 16;
+
+/// So many unlike requests are remembered to be shared; past it they are forgotten.
+const REQUESTS_MAX: usize = 1_000;
 
 /// A job and how many of its tasks have ended, one way or the other.
 #[derive(Debug)]
@@ -34,6 +39,8 @@ pub(super) struct Record {
     failed_tasks: Vec<(TaskIndex, Failure)>,
     /// When its last task ended.
     ended: Option<Time>,
+    /// What its runs used that have ended.
+    pub(super) used: Usage,
 }
 
 /// How the tasks of one job stand. The five add up to the job's count.
@@ -66,6 +73,8 @@ pub struct Standing<'a> {
     pub failed_tasks: &'a [(TaskIndex, Failure)],
     /// When its last task ended; `None` while some wait or run.
     pub ended: Option<Time>,
+    /// What its runs used that have ended.
+    pub used: Usage,
 }
 
 impl Record {
@@ -81,6 +90,7 @@ impl Record {
             attempts: BTreeMap::new(),
             failed_tasks: Vec::new(),
             ended: None,
+            used: Usage::default(),
         }
     }
 
@@ -97,6 +107,7 @@ impl Record {
             attempts: self.attempts.iter().map(|(task, latest)| (*task, *latest)).collect(),
             failed_tasks: self.failed_tasks.clone(),
             ended: self.ended,
+            used: self.used,
             waiting: waiting.map(|waiting| (waiting.fresh.clone(), again(waiting))),
         }
     }
@@ -113,6 +124,7 @@ impl Record {
             attempts: stored.attempts.into_iter().collect(),
             failed_tasks: stored.failed_tasks,
             ended: stored.ended,
+            used: stored.used,
         }
     }
 
@@ -157,6 +169,7 @@ impl Ledger {
             unmet: &record.unmet,
             failed_tasks: &record.failed_tasks,
             ended: record.ended,
+            used: record.used,
         })
     }
 
@@ -177,12 +190,13 @@ impl Ledger {
 
     /// Takes a job in. A job that is known already is left as it is, so that asking twice is the
     /// same as asking once.
-    pub(crate) fn submit(&mut self, job: Arc<Job>) {
+    pub(crate) fn submit(&mut self, mut job: Arc<Job>) {
         if self.jobs.contains_key(&job.id) {
             return;
         }
         assert!(job.tasks > 0 && !job.alternatives.is_empty(), "a job asks for something");
         self.arrivals.count(&job);
+        self.share_request(&mut job);
         let id = job.id;
         self.newest = self.newest.max(Some(id));
         self.parked.insert(id, Arc::new(Waiting::all_of(Arc::clone(&job))));
@@ -204,6 +218,20 @@ impl Ledger {
             self.unpark(id);
         } else {
             self.cancel(id);
+        }
+    }
+
+    /// Jobs that ask for the same hold it once: it is the larger part of what a job takes.
+    pub(super) fn share_request(&mut self, job: &mut Arc<Job>) {
+        match self.requests.get(&job.alternatives) {
+            Some(known) if Arc::ptr_eq(known, &job.alternatives) => {}
+            Some(known) => Arc::make_mut(job).alternatives = Arc::clone(known),
+            None => {
+                if self.requests.len() >= REQUESTS_MAX {
+                    self.requests.clear();
+                }
+                self.requests.insert(Arc::clone(&job.alternatives));
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fleet::snapshot::Parts;
 use fleet::{
     Action, Classes, Extent, Failure, Node, NodeSight, Observation, Order, Outcome, Receipt,
-    Refusal, RunId, RunSight, RunState, Span, Time,
+    Refusal, RunId, RunSight, RunState, Span, Time, Usage,
 };
 
 use crate::draw::Dice;
@@ -47,7 +47,13 @@ impl World {
             Action::Start { .. } if refuses => Outcome::Refused(Refusal::Engine),
             Action::Start { placement, .. } => {
                 let (node, grant) = (placement.node, placement.grant.clone());
-                let sight = RunSight { run, node, grant, state: RunState::Running(self.at) };
+                let sight = RunSight {
+                    run,
+                    node,
+                    grant,
+                    state: RunState::Running(self.at),
+                    usage: Usage::default(),
+                };
                 self.runs.insert(run, sight.clone());
                 seen.push(sight);
                 Outcome::Accepted

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use controller::journal::{Durability, Entry, Journal, JournalError};
-use controller::{Controller, Request};
+use controller::{Controller, Drift, Request};
 use fleet::{
     Action, Body, BodyError, DeviceClass, Extent, Job, JobId, NodeSight, Observation, Order,
-    Outcome, Policy, Program, Receipt, RunSight, RunState, Time, sketch,
+    Outcome, Policy, Program, Receipt, RunSight, RunState, Time, Usage, sketch,
 };
 use planner::Effort;
 use tempfile::TempDir;
@@ -68,7 +68,7 @@ impl Body for Obedient {
             let Action::Start { placement, .. } = &order.action else { continue };
             let (node, grant) = (placement.node, placement.grant.clone());
             let state = RunState::Running(Time::seconds(self.at));
-            let sight = RunSight { run: order.run, node, grant, state };
+            let sight = RunSight { run: order.run, node, grant, state, usage: Usage::default() };
             self.runs.push(sight.clone());
             self.news.push(sight);
             let (run, generation, outcome) = (order.run, order.generation, Outcome::Accepted);
@@ -178,6 +178,25 @@ fn what_was_acknowledged_and_not_planned_is_planned_by_the_next_program() {
     assert!(next.ledger().standing(JobId(7)).is_none());
     assert_eq!(next.advance(|_| Durability::Written).unwrap().orders, 1);
     assert_eq!(next.ledger().tally(JobId(7)).unwrap().running, 1);
+}
+
+#[test]
+fn a_look_at_everything_is_written_only_where_something_is_new() {
+    let place = Place::new();
+    let mut controller = busy(&place);
+    let before = kinds(&place).len();
+    controller.body().seen = false;
+    controller.advance(|_| Durability::Written).unwrap();
+    assert_eq!(kinds(&place).len(), before);
+    // One of the runs is gone, and nobody told of its end.
+    controller.body().runs.clear();
+    controller.body().seen = false;
+    let advance = controller.advance(|_| Durability::Written).unwrap();
+    assert!(matches!(advance.drifts[..], [Drift::Vanished(..)]), "{:?}", advance.drifts);
+    assert_eq!(kinds(&place).len(), before + 1);
+    let known = known(&controller);
+    drop(controller);
+    assert_eq!(self::known(&place.open(Obedient::default())), known);
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use controller::{Request, TaskTally, Turn};
+use controller::{Ledger, Request, TaskTally, Turn};
 use fleet::{
-    Dependency, Ending, Extent, Failure, Job, JobId, NodeId, Restart, RunId, RunState, TaskIndex,
-    Time,
+    Bytes, Dependency, Ending, Extent, Failure, Job, JobId, NodeId, Restart, RunId, RunSight,
+    RunState, Span, TaskIndex, Time, Usage,
 };
 
 use crate::world::{LOST_A, LOST_B, World, attempt, restarted};
@@ -62,6 +62,40 @@ fn a_task_that_fails_runs_again_as_often_as_its_job_says() {
     let standing = world.ledger.standing(JobId(7)).unwrap();
     assert_eq!(standing.failed_tasks, [(TaskIndex(0), Failure::Signal(9))]);
     assert_eq!(standing.ended, Some(Time::seconds(world.now)));
+}
+
+#[test]
+fn jobs_that_ask_for_the_same_hold_it_once() {
+    let mut world = World::empty();
+    for id in 7..9 {
+        let one = job(&world, id, Restart::default());
+        let alternatives = Arc::new(one.alternatives.to_vec());
+        submit(&mut world, Job { alternatives, ..one });
+    }
+    let restored = Ledger::of_image(world.ledger.image()).unwrap();
+    for ledger in [&world.ledger, &restored] {
+        let asked: Vec<_> = ledger.jobs().map(|job| &job.alternatives).collect();
+        assert!(Arc::ptr_eq(asked[0], asked[1]));
+    }
+}
+
+#[test]
+fn what_runs_used_adds_up_once_for_each() {
+    let mut world = World::empty();
+    let twice = job(&world, 7, Restart { retries: 1, requeue: true });
+    let first = started(&submit(&mut world, twice))[0];
+    let usage = |seconds, memory| Usage { cpu: Span::seconds(seconds), memory: Bytes(memory) };
+    let used = |world: &World| world.ledger.standing(JobId(7)).unwrap().used;
+    let end = |world: &World, run, state, usage| RunSight { usage, ..world.sight(run, 0, state) };
+    let failed = |at| RunState::Failed(at, Failure::Status(3));
+    let sight = end(&world, first, failed, usage(3, 900));
+    world.see(Vec::new(), vec![sight.clone()]);
+    // A body tells an end until it knows that it was heard.
+    world.see(Vec::new(), vec![sight]);
+    assert_eq!(used(&world), usage(3, 900));
+    let sight = end(&world, attempt(first, 1), RunState::Done, usage(4, 200));
+    world.see(Vec::new(), vec![sight]);
+    assert_eq!(used(&world), usage(7, 900));
 }
 
 #[test]

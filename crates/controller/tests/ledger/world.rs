@@ -6,7 +6,7 @@ use controller::{Ledger, Request, TaskTally, Turn, turn};
 use fleet::snapshot::Parts;
 use fleet::{
     Decision, Extent, Job, JobId, NodeId, NodeSight, Observation, Outcome, Policy, Receipt,
-    Refusal, RunId, RunSight, RunState, Snapshot, Stage, Time, sketch,
+    Refusal, RunId, RunSight, RunState, Snapshot, Stage, Time, Usage, sketch,
 };
 use planner::{Effort, Scratch};
 
@@ -113,7 +113,13 @@ impl World {
     pub(crate) fn sight(&self, run: RunId, node: u32, state: fn(Time) -> RunState) -> RunSight {
         let alternative = &self.parts.backlog[0].job.alternatives[0];
         let grant = fleet::Grant { cores: alternative.request.cores, ..fleet::Grant::default() };
-        RunSight { run, node: NodeId(node), grant, state: state(Time::seconds(self.now)) }
+        RunSight {
+            run,
+            node: NodeId(node),
+            grant,
+            state: state(Time::seconds(self.now)),
+            usage: Usage::default(),
+        }
     }
 
     pub(crate) fn tally(&self, job: u64) -> (u32, u32, u32) {

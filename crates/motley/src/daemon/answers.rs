@@ -73,7 +73,7 @@ impl Daemon {
             Call::Status => self.status(),
             Call::Submit { jobs } => self.submit(&jobs, user),
             Call::Jobs { ended, below, most } => self.jobs(ended, below, most),
-            Call::Job { job } => done(self.view(self.find(&job, user)?)?),
+            Call::Job { job } => done(self.look_at(self.find(&job, user)?)?),
             Call::Explain { job } => {
                 let id = self.find(&job, user)?;
                 self.explain(id)
@@ -102,6 +102,16 @@ impl Daemon {
     pub(super) fn view(&self, id: JobId) -> anyhow::Result<JobView> {
         let (ledger, told) = (self.controller.ledger(), self.controller.explanation());
         views::job(ledger, told, (id, ledger.at())).context("the job is not known any more")
+    }
+
+    /// A job, and what its runs have used so far.
+    fn look_at(&mut self, id: JobId) -> anyhow::Result<JobView> {
+        let mut view = self.view(id)?;
+        let runs: Vec<_> = self.controller.ledger().runs_of(id).map(fleet::Run::id).collect();
+        for (shown, run) in view.runs.iter_mut().zip(runs) {
+            shown.used = self.controller.body().usage(run).and_then(views::usage);
+        }
+        Ok(view)
     }
 
     fn status(&mut self) -> anyhow::Result<Value> {

@@ -3,9 +3,10 @@
 use controller::{Ledger, Standing};
 use fleet::{
     ClassId, DeviceFree, Explanation, Failure, JobId, Milli, MilliCores, NodeEntry, Run, Time,
+    Usage,
 };
 
-use crate::api::{DeviceView, JobView, NodeView, RunView};
+use crate::api::{DeviceView, JobView, NodeView, RunView, UsageView};
 use crate::render::{self, Names};
 
 /// The most runs of one job that are listed.
@@ -21,7 +22,7 @@ pub(super) fn job(
     (id, now): (JobId, Time),
 ) -> Option<JobView> {
     let standing = ledger.standing(id)?;
-    let Standing { job, tally, unmet, failed_tasks, ended, .. } = standing;
+    let Standing { job, tally, unmet, failed_tasks, ended, used, .. } = standing;
     let state = state(&standing);
     let reason = match state {
         "held" => Some("held; motley job release lets it run".to_owned()),
@@ -52,12 +53,20 @@ pub(super) fn job(
         command: program.map_or(String::new(), |program| clip(&program.arguments.join(" "))),
         submitted: job.arrival.0,
         ended: ended.map(|ended| ended.0),
+        used: usage(used),
         runs: ledger.runs_of(id).take(RUNS_MAX).map(|run| view_of(ledger, run, first)).collect(),
         failures: failures
             .map(|(task, failure)| (first.saturating_add(task.0), failure.to_string()))
             .collect(),
         status: status(&standing),
     })
+}
+
+/// What was used, where it is known.
+pub(super) fn usage(usage: Usage) -> Option<UsageView> {
+    let Usage { cpu, memory } = usage;
+    let view = UsageView { cpu_seconds: cpu.as_seconds(), memory_bytes: memory.0 };
+    (!usage.is_unknown()).then_some(view)
 }
 
 /// One word for how a job stands.
@@ -119,6 +128,7 @@ fn view_of(ledger: &Ledger, run: &Run, first: u32) -> RunView {
         node: node.map_or(String::new(), |entry| entry.node.name.clone()),
         grant: parts.join(", "),
         since: run.since.0,
+        used: None,
     }
 }
 

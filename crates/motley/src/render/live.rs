@@ -2,10 +2,10 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use fleet::Time;
+use fleet::{Bytes, Time};
 
 use super::{lines_of, plain_table, words};
-use crate::api::{JobView, NodeView, StatusView};
+use crate::api::{JobView, NodeView, StatusView, UsageView};
 
 /// How the daemon is.
 #[must_use]
@@ -71,6 +71,9 @@ pub fn job(job: &JobView) -> String {
          cancelled\n",
         words::count((*tasks).into(), "task")
     ));
+    if let Some(used) = job.used {
+        text.push_str(&format!("  used {}\n", usage(used)));
+    }
     if let Some(reason) = &job.reason {
         text.push_str(&format!("  {reason}\n"));
     }
@@ -78,14 +81,21 @@ pub fn job(job: &JobView) -> String {
         let since = moment(run.since);
         let (task, attempt) = (run.task, run.attempt + 1);
         text.push_str(&format!(
-            "  task {task}, attempt {attempt}: on {} with {}, since {since}\n",
-            run.node, run.grant
+            "  task {task}, attempt {attempt}: on {} with {}, since {since}{}\n",
+            run.node,
+            run.grant,
+            run.used.map_or(String::new(), |used| format!(", used {}", usage(used)))
         ));
     }
     for (task, failure) in &job.failures {
         text.push_str(&format!("  task {task} failed: {failure}\n"));
     }
     text
+}
+
+fn usage(used: UsageView) -> String {
+    let UsageView { cpu_seconds, memory_bytes } = used;
+    format!("{cpu_seconds:.2} s of processor time and at most {} of memory", Bytes(memory_bytes))
 }
 
 /// A table of nodes.

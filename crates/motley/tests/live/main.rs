@@ -77,6 +77,27 @@ fn output_goes_where_it_is_asked_to_go() {
 }
 
 #[test]
+fn what_a_job_used_is_told_and_outlives_the_daemon() {
+    let place = Place::up();
+    let loops = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+    let busy = place.submit(&["--", "sh", "-c", loops]);
+    place.wait(&busy);
+    let idle = place.submit(&["--", "true"]);
+    place.wait(&idle);
+    let used = |place: &Place, job: &str| {
+        let view = place.json(&["job", "show", job, "--json"]);
+        let used = &view["used"];
+        (used["cpu_seconds"].as_f64().unwrap(), used["memory_bytes"].as_u64().unwrap())
+    };
+    let (cpu, memory) = used(&place, &busy);
+    assert!(cpu > used(&place, &idle).0 && cpu > 0.05 && memory > 100_000, "{cpu} {memory}");
+    assert!(place.run(&["job", "show", &busy]).1.contains(" s of processor time and at most "));
+    place.kill_daemon();
+    place.start();
+    assert_eq!(used(&place, &busy), (cpu, memory));
+}
+
+#[test]
 fn a_job_is_held_released_and_follows_others() {
     let place = Place::up();
     let held = place.submit(&["--hold", "--name", "first", "--", "true"]);
