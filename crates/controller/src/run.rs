@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use fleet::snapshot::Waiting;
 use fleet::{
-    Body, BodyError, Decision, Explanation, Extent, Generation, Job, Observation, Order, Policy,
-    RunSight, RunState, Snapshot, Time,
+    Body, BodyError, Decision, Explanation, Extent, Generation, Job, JobId, Observation, Order,
+    Policy, RunSight, RunState, Snapshot, Time,
 };
 use planner::{Effort, Scratch};
 use thiserror::Error;
@@ -108,6 +108,16 @@ impl<B: Body> Controller<B> {
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// The highest number that a job ever had, whether a turn has taken it in or not.
+    #[must_use]
+    pub fn newest_job(&self) -> Option<JobId> {
+        let asked = self.asked.iter().filter_map(|request| match request {
+            Request::Submit(job) => Some(job.id),
+            _ => None,
+        });
+        asked.chain(self.ledger.newest_job()).max()
     }
 
     /// How many jobs that have ended are known.

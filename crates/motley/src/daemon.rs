@@ -105,7 +105,7 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
     })
     .context("listen for signals")?;
     let _door = door::open(&orders.place, sender, waker)?;
-    let next_job = controller.ledger().newest_job().map_or(1, |id| id.0 + 1);
+    let next_job = controller.newest_job().map_or(1, |id| id.0 + 1);
     let mut daemon = Daemon {
         controller,
         place: orders.place.clone(),

@@ -200,6 +200,20 @@ fn a_look_at_everything_is_written_only_where_something_is_new() {
 }
 
 #[test]
+fn a_number_that_was_given_out_and_not_planned_is_not_given_out_again() {
+    let place = Place::new();
+    let mut first = place.open(Obedient::default());
+    assert_eq!(first.newest_job(), None);
+    first.ask(vec![job(7)]).unwrap();
+    assert_eq!(first.newest_job(), Some(JobId(7)));
+    drop(first);
+    let mut next = place.open(Obedient::default());
+    assert_eq!(next.newest_job(), Some(JobId(7)), "the next job would replace it");
+    next.advance(|_| Durability::Written).unwrap();
+    assert_eq!(next.newest_job(), Some(JobId(7)));
+}
+
+#[test]
 fn a_turn_in_which_nothing_happened_is_not_written() {
     let place = Place::new();
     let mut controller = busy(&place);
