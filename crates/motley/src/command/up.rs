@@ -50,8 +50,7 @@ pub(super) fn start(args: &Up, place: &Place) -> anyhow::Result<StatusView> {
     if Client::connect(place).is_ok() {
         bail!("start a daemon in {}: one runs there already", place.directory().display());
     }
-    std::fs::create_dir_all(place.directory())
-        .with_context(|| format!("make the directory {}", place.directory().display()))?;
+    place.make()?;
     let path = place.log_file();
     let log = OpenOptions::new().create(true).append(true).open(&path);
     let log = log.with_context(|| format!("open {}", path.display()))?;

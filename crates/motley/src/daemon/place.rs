@@ -1,7 +1,7 @@
 //! The directory of a daemon: one daemon each, on a file system of this machine.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -107,15 +107,33 @@ impl Place {
         self.directory.join("log")
     }
 
+    /// Makes the directory where there is none, so that it outlives a loss of power: what is synced
+    /// in a directory that is gone would be gone too.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub(crate) fn make(&self) -> anyhow::Result<()> {
+        let path = &self.directory;
+        let make = || format!("make the directory {}", path.display());
+        let new: Vec<_> = path.ancestors().take_while(|one| !one.exists()).collect();
+        let mode = if rustix::process::geteuid().is_root() { 0o755 } else { 0o700 };
+        fs::DirBuilder::new().recursive(true).mode(mode).create(path).with_context(make)?;
+        // Whoever made it may have been killed before it was synced.
+        let new = new.into_iter().chain([path.as_path()]);
+        for parent in new.filter_map(Path::parent) {
+            match File::open(parent) {
+                // Who may make something there may still not be allowed to look.
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
+                opened => opened.and_then(|parent| parent.sync_all()).with_context(make)?,
+            }
+        }
+        Ok(())
+    }
+
     /// Makes the directory, and makes sure that no other daemon uses it.
     pub(super) fn lock(&self) -> anyhow::Result<Lock> {
         let path = &self.directory;
-        let mode = if rustix::process::geteuid().is_root() { 0o755 } else { 0o700 };
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(mode)
-            .create(path)
-            .with_context(|| format!("make the directory {}", path.display()))?;
+        self.make()?;
         let system = statfs(path).with_context(|| format!("look at {}", path.display()))?;
         if NETWORKED.contains(&system.f_type) {
             bail!(
