@@ -27,6 +27,8 @@ pub enum Command {
     Speed(Speed),
     /// What is lost when programs die between any two steps, in simulations with faults
     Crashes(Crashes),
+    /// What is lost when the real daemon and its keeper are killed at random instants
+    Kills(Kills),
     /// What it costs to run tasks on this machine, beside the bare floor and peers
     Local(Local),
 }
@@ -138,6 +140,23 @@ pub struct Crashes {
     pub json: bool,
 }
 
+/// How often to kill.
+#[derive(Args, Clone, Debug)]
+pub struct Kills {
+    /// Motley's program [default: the one beside this one]
+    #[arg(long, value_name = "FILE")]
+    pub motley: Option<PathBuf>,
+    /// At how many instants something is killed
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = up_to_a_million)]
+    pub instants: usize,
+    /// What instants and jobs are drawn from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Print a list of records as JSON, and nothing else
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Who wins among nodes of equal score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum TieRule {
@@ -187,6 +206,10 @@ impl Speed {
     pub fn placements(&self) -> u32 {
         self.placements.unwrap_or(if self.quick { 400 } else { 20_000 })
     }
+}
+
+fn up_to_a_million(text: &str) -> Result<usize, String> {
+    at_least_one(text).map(|count| count as usize)
 }
 
 fn at_least_one(text: &str) -> Result<u32, String> {

@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use clap::Parser as _;
 
 use crate::args::{Arguments, Command};
-use crate::{crashes, local, openb, place, speed};
+use crate::{crashes, kills, local, openb, place, speed};
 
 /// Runs the program.
 #[must_use]
@@ -44,6 +44,11 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             let crashed = crashes::run(asked)?;
             broken = crashed.broken;
             (crashed.text, crashed.records, asked.json)
+        }
+        Command::Kills(asked) => {
+            let killed = kills::run(asked)?;
+            broken = killed.broken;
+            (killed.text, killed.records, asked.json)
         }
     };
     if json {

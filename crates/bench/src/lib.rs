@@ -4,8 +4,9 @@
 //! any planner, once for each reference policy and each policy of Motley's,
 //! and says how what came out compares with what was published. [`speed`] says
 //! what a placement costs on fleets of several sizes, [`mod@crashes`] what is
-//! lost when programs die. Reference policies are written from their formulas
-//! and live in [`mod@reference`].
+//! lost when programs die in simulations, [`mod@kills`] when real ones do.
+//! Reference policies are written from their formulas and live in
+//! [`mod@reference`].
 
 #![warn(missing_docs)]
 
@@ -20,4 +21,5 @@ pub mod local;
 pub mod openb;
 pub mod speed;
 pub mod crashes;
+pub mod kills;
 pub mod reference;

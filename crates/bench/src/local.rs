@@ -82,7 +82,7 @@ pub fn run(asked: &Local) -> anyhow::Result<(String, Vec<Record>)> {
 }
 
 /// Motley's program, where cargo puts it beside this one.
-fn beside() -> anyhow::Result<PathBuf> {
+pub(crate) fn beside() -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe().context("find this program")?;
     Ok(own.with_file_name("motley"))
 }

@@ -171,7 +171,7 @@ impl Coin {
 
 #[test]
 fn what_was_not_synced_is_lost_and_what_was_is_not() {
-    let (home, file) = (PathBuf::from("/home"), PathBuf::from("/home/a"));
+    let (home, file) = (PathBuf::from("/there"), PathBuf::from("/there/a"));
     let mut disk = Disk::default();
     let left = |disk: &Disk, luck| {
         let folder = tempfile::tempdir().unwrap();
