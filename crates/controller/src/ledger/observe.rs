@@ -315,8 +315,10 @@ impl Ledger {
         let mut drifts = Vec::new();
         for (id, node, stage) in missing {
             self.release(id);
-            if matches!(stage, Stage::Running | Stage::Recalled) {
-                self.wait_again(id);
+            match stage {
+                Stage::Running => self.count_failed(id, Failure::Lost),
+                Stage::Recalled => self.wait_again(id),
+                _ => {}
             }
             if !matches!(stage, Stage::Stopping | Stage::Recalled) {
                 drifts.push(Drift::Vanished(id, node));

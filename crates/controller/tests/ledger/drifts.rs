@@ -1,5 +1,7 @@
 //! Runs that are not where they should be, or not what they should be.
 
+use std::sync::Arc;
+
 use controller::{Drift, Turn};
 use fleet::{
     Action, DeviceGrant, Extent, JobId, Milli, MilliCores, NodeId, Outcome, Receipt, RunId,
@@ -28,6 +30,20 @@ fn a_run_that_was_accepted_and_is_not_in_full_sight_is_gone() {
     let turn = world.turn(Extent::Full, up, Vec::new(), vec![receipt], Vec::new());
     assert_eq!(turn.drifts, vec![Drift::Vanished(run, NodeId(0))]);
     assert_eq!(turn.orders.len(), 1);
+}
+
+#[test]
+fn a_run_that_is_gone_does_not_run_again_where_its_job_says_so() {
+    let mut world = World::empty();
+    Arc::make_mut(&mut world.parts.backlog[0].job).restart.requeue = false;
+    let run = world.submit(0).orders[0].run;
+    let generation = world.ledger.generation();
+    let receipt = Receipt { run, generation, outcome: Outcome::Accepted };
+    let up = vec![world.up(0), world.up(1)];
+    let turn = world.turn(Extent::Full, up, Vec::new(), vec![receipt], Vec::new());
+    assert_eq!(turn.drifts, vec![Drift::Vanished(run, NodeId(0))]);
+    assert_eq!(turn.orders, vec![]);
+    assert_eq!(world.ledger.tally(run.job).unwrap().failed, 1);
 }
 
 /// The run, seen on a node with so many cores.
