@@ -11,6 +11,9 @@ pub(super) struct Memory {
     /// The term of the latest body.
     pub(super) term: u64,
     newest: Generation,
+    /// The newest generation when the first body greeted: what was ordered up to it was ordered
+    /// of a keeper before this one.
+    first: Option<Generation>,
     /// Runs that were started by the newest generation. Those of older ones need no memory: an
     /// order to start one is refused for its age.
     started: BTreeSet<RunId>,
@@ -20,6 +23,18 @@ impl Memory {
     /// Whether an order about a run that is not known is too old to be carried out.
     pub(super) fn is_stale(&self, generation: Generation) -> bool {
         generation < self.newest
+    }
+
+    /// A body greeted, which knows of this generation.
+    pub(super) fn note_greeting(&mut self, newest: Generation) {
+        self.first.get_or_insert(newest);
+        self.note(newest);
+    }
+
+    /// Whether an order about a run that is not known may have been carried out by a keeper that
+    /// is gone.
+    pub(super) fn is_of_another(&self, generation: Generation) -> bool {
+        generation > Generation::default() && self.first.is_some_and(|first| generation <= first)
     }
 
     /// Whether the newest generation started this run.

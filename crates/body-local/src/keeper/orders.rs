@@ -26,6 +26,12 @@ impl Keeper {
             Some(known) if generation < known => return Err(Refusal::StaleGeneration),
             Some(_) => return Ok(()),
             None if self.memory.has_started(run) => return Ok(()),
+            None if self.memory.is_of_another(generation) => {
+                // Nobody can say whether it had begun.
+                let lost = RunState::Failed(self.clock.now(), Failure::Lost);
+                self.note_end(&start, lost, Usage::default());
+                return Ok(());
+            }
             None if self.memory.is_stale(generation) => return Err(Refusal::StaleGeneration),
             None => {}
         }

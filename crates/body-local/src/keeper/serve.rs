@@ -155,7 +155,7 @@ impl Keeper {
             return;
         }
         self.memory.term = greeting.term;
-        self.memory.note(greeting.newest);
+        self.memory.note_greeting(greeting.newest);
         self.ends.number_after(greeting.heard);
         self.rules = greeting.rules.clone();
         let (token, notes) = (self.token.clone(), self.notes());

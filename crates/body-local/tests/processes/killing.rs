@@ -102,6 +102,7 @@ fn a_killed_keeper_takes_its_tasks_with_it_and_another_begins() {
         assert!(matches!(place.end_of(run(1)), RunState::Failed(_, Failure::Lost)));
         expect_gone(&pids);
         assert_ne!(place.keeper(), keeper);
+        place.generation += 1;
         place.start(run(2), shell("true"));
         assert!(matches!(place.end_of(run(2)), RunState::Done(_)));
     }

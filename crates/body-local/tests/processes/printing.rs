@@ -102,6 +102,7 @@ fn what_was_printed_before_the_keeper_was_killed_can_be_read_after() {
     }
     kill_process(place.keeper(), Signal::KILL).unwrap();
     place.end_of(run(1));
+    place.generation += 1;
     place.start(run(2), kept("echo two"));
     place.end_of(run(2));
     assert_eq!(printed(&place, 1, Stream::Output).0, "one\n");

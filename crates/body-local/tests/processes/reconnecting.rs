@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 
 use body_local::LocalBody;
 use body_local::wire::{self, Greeting, Reply, Request, VERSION};
-use fleet::{Body, Extent, Generation, Outcome, Refusal, RunState, Span};
+use fleet::{Body, Extent, Failure, Generation, Outcome, Refusal, RunState, Span};
 
 use crate::place::{one_core, place, place_with, run, shell};
 
@@ -69,6 +69,28 @@ fn a_start_that_comes_twice_starts_once() {
     // Orders are carried out one after the other, so that this one ends after all of them.
     place.start(run(2), shell("true"));
     place.end_of(run(2));
+    assert_eq!(std::fs::read_to_string(path).unwrap(), "\n");
+}
+
+#[test]
+fn what_was_ordered_before_a_keeper_began_is_lost_and_not_started_again() {
+    let mut place = place();
+    let path = place.file("starts");
+    let program = shell(&format!("echo >> {}; sleep 1000", path.display()));
+    let order = place.order_start(run(1), program, one_core());
+    place.body.carry_out(std::slice::from_ref(&order)).unwrap();
+    place.has_started(run(1));
+    let keeper = place.keeper();
+    rustix::process::kill_process(keeper, rustix::process::Signal::KILL).unwrap();
+    crate::place::wait_until_gone(keeper.as_raw_nonzero().get());
+    // The body is killed too, so that nobody knows whether the run had begun.
+    place.sights.clear();
+    place.reopen();
+    place.body.carry_out(std::slice::from_ref(&order)).unwrap();
+    assert!(matches!(place.end_of(run(1)), RunState::Failed(_, Failure::Lost)));
+    place.generation += 1;
+    place.start(run(2), shell("true"));
+    assert!(matches!(place.end_of(run(2)), RunState::Done(_)), "what comes later is started");
     assert_eq!(std::fs::read_to_string(path).unwrap(), "\n");
 }
 
