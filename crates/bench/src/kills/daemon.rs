@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
-use fleet::RunId;
+use fleet::{RunId, RunState};
 use serde_json::Value;
 
 use super::processes;
@@ -113,14 +113,17 @@ impl Daemon {
         views.iter().map(|view| listed(view).context("understand the list of jobs")).collect()
     }
 
-    /// The runs of which the keeper has the end on record, as far as its spool reaches back.
+    /// The runs that the keeper has on record as done, as far as its spool reaches back.
     pub(super) fn spooled(&self) -> anyhow::Result<Vec<RunId>> {
         let path = self.directory().join("keeper/keeper/spool");
         let Ok(text) = fs::read_to_string(&path) else { return Ok(Vec::new()) };
         let mut runs = Vec::new();
         for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
             let entry: Value = serde_json::from_str(line).context("read the keeper's spool")?;
-            if let Some(ended) = entry.get("ended") {
+            let Some(ended) = entry.get("ended") else { continue };
+            let state = serde_json::from_value(ended["state"].clone());
+            // One that counts as lost may run again, whatever it did.
+            if matches!(state.context("read the keeper's spool")?, RunState::Done(_)) {
                 let run = serde_json::from_value(ended["run"].clone());
                 runs.push(run.context("read the keeper's spool")?);
             }

@@ -42,7 +42,7 @@ impl fmt::Display for Breach {
 pub(super) struct Seen {
     /// What tasks said.
     pub(super) lines: Vec<Line>,
-    /// For each keeper that was killed, the runs of which it had the end on record.
+    /// For each keeper that was killed, the runs that it had on record as done.
     pub(super) recorded: Vec<BTreeSet<RunId>>,
     /// Jobs that were acknowledged, and their names.
     pub(super) acknowledged: Vec<(u64, String)>,
