@@ -31,6 +31,12 @@ pub enum Command {
     Kills(Kills),
     /// What it costs to run tasks on this machine, beside the bare floor and peers
     Local(Local),
+    /// Write down when this program started: what `local` has tasks run
+    #[command(hide = true)]
+    Stamp {
+        /// Where to
+        file: PathBuf,
+    },
 }
 
 /// What to measure on this machine.

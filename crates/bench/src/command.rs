@@ -40,6 +40,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             let (text, records) = local::run(asked)?;
             (text, records, asked.json)
         }
+        Command::Stamp { file } => return local::write_stamp(file),
         Command::Crashes(asked) => {
             let crashed = crashes::run(asked)?;
             broken = crashed.broken;

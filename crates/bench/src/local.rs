@@ -10,6 +10,8 @@ mod motley;
 mod peers;
 mod queue;
 
+pub use latency::write_stamp;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -43,7 +45,7 @@ pub fn run(asked: &Local) -> anyhow::Result<(String, Vec<Record>)> {
     let floor = meter::floor(tasks)?;
     sheet.cost("floor", Some(floor), None);
     let daemon = Motley::start(&program)?;
-    let idle = daemon.resident_kib()?;
+    let (idle, idle_each) = (daemon.together_kib()?, daemon.resident_kib()?);
     let bare = daemon.array(tasks, &["--output", "none"])?;
     let full = daemon.array(tasks, &["--output", "keep", "--mem", "64M"])?;
     let by_client = latency::by_client(&daemon, tries)?;
@@ -75,6 +77,7 @@ pub fn run(asked: &Local) -> anyhow::Result<(String, Vec<Record>)> {
         sheet.add("submit_start_p50_ratio_to_hyperqueue", ratio, "ratio", aim);
     }
     sheet.add("idle_daemon_mib", idle / 1024.0, "MiB", Some(Aim::Most(15.0)));
+    sheet.add("idle_daemon_mib.added_up", idle_each / 1024.0, "MiB", None);
     sheet.add("array_daemon_mib", queued.array_kib / 1024.0, "MiB", None);
     sheet.add("distinct_daemon_mib", queued.distinct_kib / 1024.0, "MiB", None);
     sheet.add("bytes_per_queued_job", queued.bytes_per_job, "B", Some(Aim::Most(2_000.0)));

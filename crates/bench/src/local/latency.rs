@@ -26,17 +26,29 @@ pub(super) struct Latency {
     pub(super) p95: f64,
 }
 
-/// The program that says when it started: bash's own clock, so that it starts nothing else.
-pub(super) fn stamp(file: &Path) -> [String; 3] {
-    let script = format!("echo $EPOCHREALTIME > {0}.new; mv {0}.new {0}", file.display());
-    ["bash".to_owned(), "-c".to_owned(), script]
+/// What a task runs that says when it started: this program, which starts sooner than a shell.
+pub(super) fn stamp(file: &Path) -> anyhow::Result<[String; 3]> {
+    let own = std::env::current_exe().context("find this program")?;
+    let text = |path: &Path| path.display().to_string();
+    Ok([text(&own), "stamp".to_owned(), text(file)])
+}
+
+/// Writes the time into a file, in seconds since 1970, at once.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_stamp(file: &Path) -> anyhow::Result<()> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).context("read the clock")?;
+    let new = file.with_extension("new");
+    let written = fs::write(&new, format!("{:.6}\n", now.as_secs_f64()));
+    written.and_then(|()| fs::rename(&new, file)).context("write a stamp")
 }
 
 /// Through the client.
 pub(super) fn by_client(daemon: &Motley, tries: usize) -> anyhow::Result<Latency> {
     let file = daemon.directory().join("stamp");
     of(tries, &file, || {
-        let stamp = stamp(&file);
+        let stamp = stamp(&file)?;
         let mut arguments = vec!["submit", "--parsable", "--output", "none", "--"];
         arguments.extend(stamp.iter().map(String::as_str));
         let done = daemon.command(&arguments).output().context("submit a task")?;
@@ -50,7 +62,8 @@ pub(super) fn by_connection(daemon: &Motley, tries: usize) -> anyhow::Result<Lat
     let file = daemon.directory().join("stamp");
     let stream = UnixStream::connect(daemon.socket()).context("reach the daemon")?;
     let mut stream = BufReader::new(stream);
-    let job = motley::submission(&stamp(&file), json!({ "alternative": [{ "cores": 1 }] }), &[]);
+    let asked = json!({ "name": "stamp", "alternative": [{ "cores": 1 }] });
+    let job = motley::submission(&stamp(&file)?, asked, &[]);
     of(tries, &file, || motley::submit(&mut stream, vec![job.clone()]))
 }
 
@@ -68,7 +81,7 @@ fn of(
         let began = Instant::now();
         let started = loop {
             if let Ok(text) = fs::read_to_string(file) {
-                break text.trim().replace(',', ".").parse::<f64>().context("read a stamp")?;
+                break text.trim().parse::<f64>().context("read a stamp")?;
             }
             ensure!(began.elapsed() < PATIENCE, "wait for a task: it does not start");
             sleep(Duration::from_millis(1));

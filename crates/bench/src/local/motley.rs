@@ -84,14 +84,20 @@ impl Motley {
         })
     }
 
-    /// Memory that daemon and keeper have in use.
+    /// Memory that daemon and keeper have in use; what both share, such as the program that both
+    /// are, is counted once.
+    pub(super) fn together_kib(&self) -> anyhow::Result<f64> {
+        self.pids.iter().map(|pid| memory_kib(*pid, "smaps_rollup", "Pss:")).sum()
+    }
+
+    /// Memory that each has in use, added up.
     pub(super) fn resident_kib(&self) -> anyhow::Result<f64> {
-        self.pids.iter().map(|pid| resident_kib(*pid)).sum()
+        self.pids.iter().map(|pid| memory_kib(*pid, "status", "VmRSS:")).sum()
     }
 
     /// Memory that the daemon alone has in use.
     pub(super) fn daemon_kib(&self) -> anyhow::Result<f64> {
-        resident_kib(self.pids[0])
+        memory_kib(self.pids[0], "status", "VmRSS:")
     }
 }
 
@@ -121,9 +127,9 @@ pub(super) fn submit(stream: &mut BufReader<UnixStream>, jobs: Vec<Value>) -> an
     Ok(())
 }
 
-fn resident_kib(pid: u32) -> anyhow::Result<f64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/status")).context("look at the daemon")?;
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+fn memory_kib(pid: u32, file: &str, word: &str) -> anyhow::Result<f64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/{file}")).context("look at the daemon")?;
+    let line = text.lines().find_map(|line| line.strip_prefix(word));
     let kib = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
     kib.context("read the memory of the daemon")
 }

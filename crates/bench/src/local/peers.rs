@@ -41,7 +41,7 @@ with LocalCluster() as cluster:
         asked = time.time()
         submitted = client.submit(job)
         while not os.path.exists(file): time.sleep(0.001)
-        millis.append((float(open(file).read().replace(',', '.')) - asked) * 1000)
+        millis.append((float(open(file).read()) - asked) * 1000)
         client.wait_for_jobs([submitted])
         time.sleep(0.02)
 print(json.dumps(dict(cost=cost, millis=millis)))
@@ -77,7 +77,7 @@ pub(super) fn hyperqueue(tasks: usize, tries: usize) -> anyhow::Result<Option<Hy
     let file = folder.join("stamp");
     let mut command = Command::new("python3");
     command.args(["-c", HYPERQUEUE]).arg(tasks.to_string()).arg(tries.to_string()).arg(TASK);
-    command.args(stamp(&file)).arg(&file).current_dir(&folder).stdin(Stdio::null());
+    command.args(stamp(&file)?).arg(&file).current_dir(&folder).stdin(Stdio::null());
     let done = command.output().context("run HyperQueue")?;
     let _ = fs::remove_dir_all(&folder);
     ensure!(done.status.success(), "run HyperQueue: {}", String::from_utf8_lossy(&done.stderr));

@@ -32,7 +32,7 @@ pub(super) fn measure(program: &Path, count: usize) -> anyhow::Result<Queued> {
     daemon.call(&["run", "--", "true"])?;
     let numbers = format!("1-{count}");
     daemon.call(&["submit", "--cpus", "4096", "--array", &numbers, "--", "true"])?;
-    let (array_kib, before) = (daemon.resident_kib()?, daemon.daemon_kib()?);
+    let (array_kib, before) = (daemon.together_kib()?, daemon.daemon_kib()?);
     let stream = UnixStream::connect(daemon.socket()).context("reach the daemon")?;
     let mut stream = BufReader::new(stream);
     let variables = (0..40).map(|number| format!("VARIABLE_{number}={}", "x".repeat(60)));
@@ -54,7 +54,7 @@ pub(super) fn measure(program: &Path, count: usize) -> anyhow::Result<Queued> {
     let grown = daemon.daemon_kib()? - before;
     Ok(Queued {
         array_kib,
-        distinct_kib: daemon.resident_kib()?,
+        distinct_kib: daemon.together_kib()?,
         bytes_per_job: grown * 1024.0 / count as f64,
     })
 }
