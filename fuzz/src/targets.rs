@@ -13,8 +13,8 @@ use controller::policy_file;
 use fleet::units::Millijoules;
 use fleet::{Bytes, Milli, MilliCores, Milliwatts, Rate, Span, Time, Work};
 use sim::read::{
-    Arrivals, Mapping, Options, ReadError, SwfLabel, SwfOptions, inventory_from, signals_from,
-    workload_from,
+    Arrivals, GavelRates, Mapping, Options, ReadError, SwfLabel, SwfOptions, gavel_rates_from,
+    gavel_trace_from, inventory_from, signals_from, workload_from,
 };
 use sim::{Inventory, Workload};
 
@@ -22,7 +22,7 @@ use sim::{Inventory, Workload};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 13] = [
     ("fleet_file", fleet_file),
     ("workload_file", workload_file),
     ("json_lines", json_lines),
@@ -31,6 +31,8 @@ pub const TARGETS: [Target; 11] = [
     ("swf", swf),
     ("job_list", job_list),
     ("signals_file", signals_file),
+    ("gavel_rates", gavel_rates),
+    ("gavel_trace", gavel_trace),
     ("policy_file", policy_file),
     ("sketch", sketch),
     ("quantities", quantities),
@@ -40,6 +42,9 @@ pub const TARGETS: [Target; 11] = [
 const FLEET: &str = "format = 1\n[device.A100]\nkind = \"gpu\"\nmemory = \"40GiB\"\n\
     [device.EPYC]\nkind = \"cpu\"\n[[node]]\nname = \"a\"\ncpu = \"EPYC\"\ncores = 64\n\
     memory = \"512GiB\"\ndevices = { A100 = 2 }\nlabels = { queue = \"1\" }\n";
+
+/// Rates for the traces that are read.
+const RATES: &str = "{\"A100\": {\"('LM', 1)\": {\"null\": 2.5}, \"('LM', 2)\": {\"null\": 4}}}\n";
 
 /// A fleet file; any other kind of file must be refused with words.
 pub fn fleet_file(bytes: &[u8]) {
@@ -100,6 +105,39 @@ pub fn job_list(bytes: &[u8]) {
     }
     let table = bytes.get(end + 1..).unwrap_or_default();
     workload(table, &Options { columns, ..Options::default() });
+}
+
+/// Gavel's table of rates.
+pub fn gavel_rates(bytes: &[u8]) {
+    let bytes = [b"{", bytes].concat();
+    for skip_bad in [false, true] {
+        let options = Options { skip_bad, ..Options::default() };
+        match gavel_rates_from(&bytes[..], "fuzz", &options) {
+            Ok(read) => {
+                assert!(read.value.kinds().all(|kind| read.value.counts(kind).all(|one| one > 0)));
+                assert!(skip_bad || read.skipped_count == 0);
+                assert_eq!(gavel_rates_from(&bytes[..], "fuzz", &options).ok(), Some(read));
+            }
+            Err(error) => check_read_words(&error),
+        }
+    }
+}
+
+/// A trace of Gavel's.
+pub fn gavel_trace(bytes: &[u8]) {
+    let (rates, fleet) = (rates(), fleet());
+    for skip_bad in [false, true] {
+        let options = Options { skip_bad, ..Options::default() };
+        match gavel_trace_from(bytes, "fuzz", (&rates, &fleet), &options) {
+            Ok(read) => {
+                check_workload(&read.value, &fleet);
+                assert!(skip_bad || read.skipped_count == 0);
+                let again = gavel_trace_from(bytes, "fuzz", (&rates, &fleet), &options);
+                assert_eq!(again.ok(), Some(read));
+            }
+            Err(error) => check_read_words(&error),
+        }
+    }
 }
 
 /// A file of signals.
@@ -243,6 +281,12 @@ fn workload(bytes: &[u8], options: &Options) {
 fn fleet() -> Inventory {
     let read = inventory_from(FLEET.as_bytes(), "fleet", &Options::default());
     read.expect("the fleet is well-formed").value
+}
+
+/// The rates for what is read.
+fn rates() -> GavelRates {
+    let read = gavel_rates_from(RATES.as_bytes(), "rates", &Options::default());
+    read.expect("the table is well-formed").value
 }
 
 fn check_workload(workload: &Workload, fleet: &Inventory) {

@@ -16,6 +16,7 @@ mod draw;
 mod error;
 mod fault;
 mod fleet_file;
+mod gavel;
 mod profiles;
 mod topology_file;
 mod job_file;
@@ -40,6 +41,7 @@ use fleet::{Catalogue, Signals};
 
 pub use error::{BadLine, Limit, ReadError};
 pub use fault::Fault;
+pub use gavel::GavelRates;
 pub use job_list::{ColumnFault, Mapping, MappingError};
 pub use swf::{SwfLabel, SwfOptions};
 
@@ -263,6 +265,63 @@ pub fn signals_from(
     let mut notebook = Notebook::new(file, options.skip_bad);
     let signals = signals::read(bytes, inventory, &mut notebook)?;
     Ok(notebook.finish(signals))
+}
+
+/// Reads Gavel's table of rates from a file.
+///
+/// # Errors
+/// If the file cannot be read, is no such table, or has a bad entry that is not to be skipped.
+pub fn gavel_rates(path: &Path, options: &Options) -> Result<Read<GavelRates>, ReadError> {
+    gavel_rates_from(open(path)?, &path.display().to_string(), options)
+}
+
+/// Reads Gavel's table of rates from a reader; `file` is its name in messages.
+///
+/// # Errors
+/// As for [`gavel_rates`].
+pub fn gavel_rates_from(
+    reader: impl BufRead,
+    file: &str,
+    options: &Options,
+) -> Result<Read<GavelRates>, ReadError> {
+    let mut source = Source::detect(reader, file)?;
+    if source.format != Format::JsonLines {
+        let (found, wanted) = (source.format.words(), "a table of rates in JSON");
+        let advice = "give simulation_throughputs.json, or a file of that form";
+        return Err(ReadError::WrongKind { file: source.file, found, wanted, advice });
+    }
+    let mut notebook = Notebook::new(file, options.skip_bad);
+    let rates = gavel::read_rates(&mut source, &mut notebook)?;
+    Ok(notebook.finish(rates))
+}
+
+/// Reads the jobs of a trace of Gavel's from a file. The table has their rates; the inventory is
+/// asked for the models of the nodes.
+///
+/// # Errors
+/// If the file cannot be read, or has a bad line that is not to be skipped.
+pub fn gavel_trace(
+    path: &Path,
+    known: (&GavelRates, &Inventory),
+    options: &Options,
+) -> Result<Read<Workload>, ReadError> {
+    gavel_trace_from(open(path)?, &path.display().to_string(), known, options)
+}
+
+/// Reads the jobs of a trace of Gavel's from a reader; `file` is its name in messages.
+///
+/// # Errors
+/// As for [`gavel_trace`].
+pub fn gavel_trace_from(
+    reader: impl BufRead,
+    file: &str,
+    (rates, inventory): (&GavelRates, &Inventory),
+    options: &Options,
+) -> Result<Read<Workload>, ReadError> {
+    let mut source = Source::detect(reader, file)?;
+    let mut notebook = Notebook::new(file, options.skip_bad);
+    let workload = gavel::read_trace(&mut source, rates, inventory, &mut notebook)?;
+    Ok(notebook.finish(workload))
 }
 
 /// The bytes of a file that can be nothing but TOML.

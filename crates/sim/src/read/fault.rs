@@ -263,6 +263,30 @@ pub enum Fault {
         /// How many it has.
         given: usize,
     },
+    /// A line of a trace that has not the fields of its format.
+    #[error("has {given} fields, but a line of a trace of Gavel's has 10, or 7 in older ones")]
+    GavelFields {
+        /// How many it has.
+        given: usize,
+    },
+    /// A kind of job of which there are no rates.
+    #[error("the table of rates has no job {kind:?}; add it, or use one of {known}")]
+    KindUnknown {
+        /// The kind of job.
+        kind: String,
+        /// The kinds there are.
+        known: String,
+    },
+    /// A number of devices for which there are no rates.
+    #[error("the table of rates has {kind:?} on {known} devices, not on {count}; add them")]
+    CountUnknown {
+        /// The kind of job.
+        kind: String,
+        /// How many devices were asked for.
+        count: u32,
+        /// The numbers there are.
+        known: String,
+    },
     /// A version of a log that this reader does not know.
     #[error("is {given:?}, but this reader knows the Standard Workload Format up to version 2")]
     SwfVersion {

@@ -16,8 +16,8 @@ use super::error::{Limit, ReadError};
 const LINE_BYTES_MAX: u64 = 1 << 20;
 /// The most decompressed bytes of a format that is read line by line: ten million long lines.
 const WHOLE_BYTES_MAX: u64 = 16 << 30;
-/// The most decompressed bytes of a TOML file, which must be held whole, and is some fifty times
-/// larger once it is parsed.
+/// The most decompressed bytes of a TOML file or a table of rates, which must be held whole, and is
+/// some fifty times larger once it is parsed.
 const TOML_BYTES_MAX: u64 = 32 << 20;
 /// How much is looked at to tell the format.
 const HEAD_BYTES: usize = 4096;
@@ -95,6 +95,13 @@ impl<'a> Source<'a> {
             Ok(_) => Ok(all),
             Err(error) => Err(self.failure(error)),
         }
+    }
+
+    /// The same of a format that is read line by line elsewhere, within the bound of what is held
+    /// whole.
+    pub(super) fn read_whole(&mut self) -> Result<Vec<u8>, ReadError> {
+        self.bytes.get_mut().whole_max = TOML_BYTES_MAX;
+        self.read_all()
     }
 
     /// Reads the next line into `line`, replacing what was there; false at the end.

@@ -9,6 +9,8 @@ mod fleets;
 #[cfg(test)]
 mod gangs;
 #[cfg(test)]
+mod gavel;
+#[cfg(test)]
 mod inside;
 #[cfg(test)]
 mod jobs;
