@@ -7,6 +7,9 @@
 //! (keep, stop, place) → **feasible** (hard rules, with reasons) → **score**
 //! (one vector per choice) → **search** → **explain**.
 //!
+//! [`mod@apportion`] stands beside them: devices divided among jobs for a round, by
+//! the same rules, and not yet asked by [`plan`].
+//!
 //! Integers decide. Floats live inside one objective and are rounded to
 //! millionths before they are compared or added to another.
 
@@ -36,6 +39,7 @@ mod search;
 mod round;
 mod explain;
 pub mod inquiry;
+pub mod apportion;
 
 use fleet::explanation::TierInForce;
 use fleet::snapshot::Memory;
