@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::rounds::contender::Contender as Sharing;
+use crate::rounds::input::Cluster;
 use crate::speed::contender::Contender;
 use crate::speed::setting::Setting;
 
@@ -29,6 +31,8 @@ pub enum Command {
     Crashes(Crashes),
     /// What is lost when the real daemon and its keeper are killed at random instants
     Kills(Kills),
+    /// Who shares unlike devices best over time, in the rounds of Gavel (OSDI'20)
+    Rounds(Rounds),
     /// What it costs to run tasks on this machine, beside the bare floor and peers
     Local(Local),
     /// Write down when this program started: what `local` has tasks run
@@ -60,6 +64,39 @@ fn at_least_two(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(count @ 2..=1_000_000) => Ok(count),
         _ => Err("give 2 to 1000000".to_owned()),
+    }
+}
+
+/// What to play in rounds.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Rounds {
+    /// The folder of data [default: the variable MOTLEY_DATA, then ../shared/data]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// A trace in Gavel's form, alone [default: the four of which there are published results]
+    #[arg(long, value_name = "FILE", requires = "cluster")]
+    pub trace: Option<PathBuf>,
+    /// How many v100, p100 and k80 there are for that trace
+    #[arg(long, value_name = "36:36:36", requires = "trace")]
+    pub cluster: Option<Cluster>,
+    /// Which policies, separated by commas [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub policy: Vec<Sharing>,
+    /// What each move of a job to another class, or start after a stop, costs, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = within_a_round)]
+    pub moving: u32,
+    /// Print a list of records as JSON, and nothing else
+    #[arg(long)]
+    pub json: bool,
+    /// Play the two small traces only
+    #[arg(long, conflicts_with = "trace")]
+    pub quick: bool,
+}
+
+fn within_a_round(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(seconds @ 0..360) => Ok(seconds),
+        _ => Err("whole seconds, fewer than the 360 of a round".to_owned()),
     }
 }
 

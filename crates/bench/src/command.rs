@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use clap::Parser as _;
 
 use crate::args::{Arguments, Command};
-use crate::{crashes, kills, local, openb, place, speed};
+use crate::{crashes, kills, local, openb, place, rounds, speed};
 
 /// Runs the program.
 #[must_use]
@@ -34,6 +34,11 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Command::Speed(asked) => {
             let folder = place::folder(asked.data.clone())?;
             let (text, records) = speed::run(&folder, asked)?;
+            (text, records, asked.json)
+        }
+        Command::Rounds(asked) => {
+            let folder = place::folder(asked.data.clone())?;
+            let (text, records) = rounds::run(&folder, asked)?;
             (text, records, asked.json)
         }
         Command::Local(asked) => {

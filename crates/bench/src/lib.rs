@@ -4,9 +4,10 @@
 //! any planner, once for each reference policy and each policy of Motley's,
 //! and says how what came out compares with what was published. [`speed`] says
 //! what a placement costs on fleets of several sizes, [`mod@crashes`] what is
-//! lost when programs die in simulations, [`mod@kills`] when real ones do.
-//! Reference policies are written from their formulas and live in
-//! [`mod@reference`].
+//! lost when programs die in simulations, [`mod@kills`] when real ones do, and
+//! [`rounds`] who shares unlike devices best over time. Reference policies are
+//! written from their formulas and live in [`mod@reference`] and
+//! [`rounds::reference`].
 
 #![warn(missing_docs)]
 
@@ -20,6 +21,7 @@ pub mod dice;
 pub mod local;
 pub mod openb;
 pub mod speed;
+pub mod rounds;
 pub mod crashes;
 pub mod kills;
 pub mod reference;
