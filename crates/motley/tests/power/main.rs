@@ -196,13 +196,15 @@ impl Place {
         let mut command = self.command("strace");
         command.args(["-f", "-y", "-xx", "-s", "10000000", "-e", &format!("trace={CALLS}"), "-o"]);
         command.arg(self.trace(life)).arg(assert_cmd::cargo::cargo_bin!("motley")).arg("up");
-        let child = command.spawn().unwrap();
+        let mut child = command.spawn().unwrap();
         for _ in 0..6_000 {
             if self.motley(&["status"]) {
                 return child;
             }
             sleep(Duration::from_millis(10));
         }
+        child.kill().unwrap();
+        child.wait().unwrap();
         panic!("the daemon does not start within a minute");
     }
 
