@@ -115,6 +115,7 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
         trouble: None,
         notes,
     };
+    daemon.undo_ending()?;
     daemon.turn_around(&calls, &stop)
 }
 
@@ -177,14 +178,22 @@ impl Daemon {
         if how == Down::Drain && self.controller.ledger().runs().next().is_some() {
             return Ok(false);
         }
-        if how == Down::Drain {
-            self.controller.ask(vec![controller::Request::Resume(NodeId(0))])?;
-        }
+        self.undo_ending()?;
         if how != Down::Leave {
             self.controller.body().end_keeper().context("end the keeper")?;
         }
         self.controller.checkpoint().context("write down what is known")?;
         Ok(true)
+    }
+
+    /// Lets the node take work again that was drained in order to end, by this daemon or by one
+    /// that was killed meanwhile.
+    fn undo_ending(&mut self) -> anyhow::Result<()> {
+        if self.place.is_ending() {
+            self.controller.ask(vec![controller::Request::Resume(NodeId(0))])?;
+            self.place.forget_ending()?;
+        }
+        Ok(())
     }
 
     /// Tells those who wait for jobs that have ended.

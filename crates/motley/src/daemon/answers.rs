@@ -291,7 +291,9 @@ impl Daemon {
 
     fn down(&mut self, how: Down, user: User) -> anyhow::Result<Value> {
         ensure_operator(user)?;
-        if how == Down::Drain {
+        // What its user drained stays drained.
+        if how == Down::Drain && !self.controller.ledger().is_drained(NodeId(0)) {
+            self.place.note_ending()?;
             self.controller.ask(vec![Request::Drain(NodeId(0))])?;
         }
         self.ending = Some(how);

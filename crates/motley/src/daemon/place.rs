@@ -107,6 +107,26 @@ impl Place {
         self.directory.join("log")
     }
 
+    fn ending_file(&self) -> PathBuf {
+        self.directory.join("ending")
+    }
+
+    /// Notes, for good, that the node is drained only because the daemon is to end.
+    pub(super) fn note_ending(&self) -> anyhow::Result<()> {
+        let made = File::create(self.ending_file()).and_then(|file| file.sync_all());
+        made.and_then(|()| File::open(&self.directory)?.sync_all())
+            .with_context(|| format!("write {}", self.ending_file().display()))
+    }
+
+    pub(super) fn is_ending(&self) -> bool {
+        self.ending_file().exists()
+    }
+
+    pub(super) fn forget_ending(&self) -> anyhow::Result<()> {
+        fs::remove_file(self.ending_file())
+            .with_context(|| format!("remove {}", self.ending_file().display()))
+    }
+
     /// Makes the directory where there is none, so that it outlives a loss of power: what is synced
     /// in a directory that is gone would be gone too.
     ///

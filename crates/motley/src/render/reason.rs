@@ -146,7 +146,7 @@ pub(super) fn unmet(alternative: &Alternative, group: &FellOut) -> String {
     let devices = alternative.request.devices.as_ref();
     let kind = words::kind(devices.map_or(DeviceKind::Cpu, |devices| devices.kind));
     match constraint {
-        Constraint::Up => "lost".to_owned(),
+        Constraint::Up => "lost or drained".to_owned(),
         Constraint::Labels => format!("without label {}", labels(alternative)),
         Constraint::Kind(kind) => format!("no {}", words::kind(kind)),
         Constraint::Model => {

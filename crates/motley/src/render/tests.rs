@@ -109,7 +109,7 @@ fn a_job_without_room_is_told_which_nodes_fell_out_where() {
     assert_eq!(
         no_room(&job(vec![gpus(2, &["A100"])]), vec![tally(0, &fell_out)]),
         "waits: no node has room. 12 of 20 nodes: no GPU of model A100; \
-         5: free GPUs 0 of 2 asked; 3: lost."
+         5: free GPUs 0 of 2 asked; 3: lost or drained."
     );
 }
 

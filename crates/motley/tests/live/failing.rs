@@ -122,3 +122,28 @@ fn the_daemon_ends_as_it_is_told_to() {
     assert_eq!(place.run(&["down"]).0, 0);
     assert_eq!(place.keepers().len(), 0);
 }
+
+#[test]
+fn what_was_drained_in_order_to_end_takes_work_again_and_what_its_user_drained_does_not() {
+    let place = Place::up();
+    place.submit(&["--", "sleep", "300"]);
+    // It waits for the task, and is killed meanwhile.
+    let mut down = place.command(&["down"]).spawn().unwrap();
+    let node = |place: &Place| place.json(&["nodes", "--json"])[0]["state"].clone();
+    wait_until("the node is drained", || node(&place) == "drained");
+    place.kill_daemon();
+    down.wait().unwrap();
+    place.start();
+    wait_until("the node takes work", || node(&place) == "up");
+    let name = place.json(&["nodes", "--json"])[0]["name"].as_str().unwrap().to_owned();
+    assert_eq!(place.run(&["job", "cancel", "--all"]).0, 0);
+    assert_eq!(place.run(&["node", "drain", &name]).0, 0);
+    assert_eq!(place.run(&["down"]).0, 0);
+    place.start();
+    assert_eq!(node(&place), "drained");
+    let waiting = place.submit(&["--", "true"]);
+    let (_, told, _) = place.run(&["job", "explain", &waiting]);
+    assert!(told.contains("lost or drained"), "{told}");
+    assert_eq!(place.run(&["node", "resume", &name]).0, 0);
+    assert_eq!(place.wait(&waiting), 0);
+}
