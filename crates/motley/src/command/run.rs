@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use fleet::Output;
+use fleet::{Failure, Output};
 
 use super::submit::{Numbers, describe};
 use super::{finish, logs, up};
@@ -45,19 +45,24 @@ fn run(args: &Run) -> anyhow::Result<ExitCode> {
     let waiter = thread::spawn(move || waiting.ask::<JobView>(&Call::Wait { job: waits }));
     let mut shown = Shown { job: job.clone() };
     while !waiter.is_finished() {
-        if INTERRUPTED.swap(false, Ordering::SeqCst) {
+        let printed = if shows { shown.show_more(&mut client) } else { Ok(()) };
+        // Where nobody reads what it prints any more, it ends as any command in a pipe does.
+        if INTERRUPTED.swap(false, Ordering::SeqCst) || printed.is_err() {
             let jobs = Chosen::These(vec![job.clone()]);
             client.ask::<serde_json::Value>(&Call::Cancel { jobs })?;
         }
-        if shows {
-            shown.show_more(&mut client)?;
-        }
+        printed?;
         thread::park_timeout(PAUSE);
     }
     let Ok(ended) = waiter.join() else { anyhow::bail!("wait for job {number}") };
     let view = ended?;
     if shows {
         shown.show_more(&mut client)?;
+    }
+    // A status is the program's own to explain; of the rest it could not speak.
+    let own = Failure::Status(view.status).to_string();
+    if let Some((task, failure)) = view.failures.first().filter(|(_, failure)| *failure != own) {
+        out::print_error(&anyhow::anyhow!("finish job {number}: task {task}: {failure}"));
     }
     if view.tasks > 1 && view.state != "done" {
         let tally = format!("{} of {} tasks did their work", view.done, view.tasks);

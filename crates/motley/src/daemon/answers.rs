@@ -233,6 +233,11 @@ impl Daemon {
         request: fn(JobId) -> Request,
     ) -> anyhow::Result<Value> {
         let ids = self.chosen(chosen, user)?;
+        let ledger = self.controller.ledger();
+        let has_ended = |id: &&JobId| ledger.standing(**id).is_some_and(|it| it.ended.is_some());
+        if let Some(ended) = ids.iter().find(has_ended) {
+            bail!("job {} has ended; motley job show {} says how", ended.0, ended.0);
+        }
         self.controller.ask(ids.iter().copied().map(request).collect())?;
         Ok(json!({ "jobs": ids.iter().map(|id| id.0).collect::<Vec<_>>() }))
     }

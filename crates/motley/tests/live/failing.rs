@@ -147,3 +147,38 @@ fn what_was_drained_in_order_to_end_takes_work_again_and_what_its_user_drained_d
     assert_eq!(place.run(&["node", "resume", &name]).0, 0);
     assert_eq!(place.wait(&waiting), 0);
 }
+
+#[test]
+fn what_a_command_could_not_say_itself_is_said_for_it() {
+    let place = Place::up();
+    let (status, _, errors) = place.run(&["run", "--", "no-such-program"]);
+    assert!(status == 127 && errors.contains("not started"), "{status} {errors}");
+    let (status, _, errors) = place.run(&["run", "--time", "0.2s", "--", "sleep", "300"]);
+    assert!(status == 124 && errors.contains("time limit"), "{status} {errors}");
+    let (status, _, errors) = place.run(&["run", "--", "sh", "-c", "exit 5"]);
+    assert_eq!((status, &*errors), (5, ""));
+}
+
+#[test]
+fn a_command_ends_when_nobody_reads_it_any_more() {
+    let place = Place::up();
+    let mut command = place.command(&["run", "--", "yes"]);
+    let mut running = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    std::io::Read::read_exact(running.stdout.as_mut().unwrap(), &mut [0; 2]).unwrap();
+    drop(running.stdout.take());
+    running.wait().unwrap();
+    wait_until("it is cancelled", || {
+        place.json(&["job", "show", "1", "--json"])["state"] == "cancelled"
+    });
+}
+
+#[test]
+fn what_has_ended_is_not_cancelled_or_held() {
+    let place = Place::up();
+    let job = place.submit(&["--", "true"]);
+    place.wait(&job);
+    for verb in ["cancel", "hold", "release"] {
+        let (status, _, errors) = place.run(&["job", verb, &job]);
+        assert!(status == 1 && errors.contains("has ended"), "{verb}: {status} {errors}");
+    }
+}
