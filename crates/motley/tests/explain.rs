@@ -3,33 +3,24 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are not in a test function")]
 
+mod examples;
+
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
-use assert_cmd::Command;
+use examples::root;
 use serde_json::Value;
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 fn page() -> String {
     std::fs::read_to_string(root().join("docs/explain.md")).unwrap()
 }
 
-/// What the program says among the examples: exit status, standard output, standard error.
 fn run(arguments: &[&str]) -> (i32, String, String) {
-    let mut program = Command::cargo_bin("motley").unwrap();
-    let output = program.current_dir(root().join("docs/explain")).args(arguments).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    examples::run("explain", arguments)
 }
 
 #[track_caller]
 fn done(arguments: &[&str]) -> String {
-    let (status, output, error) = run(arguments);
-    assert_eq!((status, &*error), (0, ""), "{arguments:?}");
-    output
+    examples::done("explain", arguments)
 }
 
 #[track_caller]

@@ -2,28 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are not in a test function")]
 
-use std::path::PathBuf;
+mod examples;
 
-use assert_cmd::Command;
+use examples::root;
 use serde_json::Value;
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// What the program says among the examples: exit status, standard output, standard error.
-fn run(arguments: &[&str]) -> (i32, String, String) {
-    let mut program = Command::cargo_bin("motley").unwrap();
-    let output = program.current_dir(root().join("docs/slices")).args(arguments).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
 
 #[track_caller]
 fn done(arguments: &[&str]) -> String {
-    let (status, output, error) = run(arguments);
-    assert_eq!((status, &*error), (0, ""), "{arguments:?}");
-    output
+    examples::done("slices", arguments)
 }
 
 #[test]
@@ -70,7 +56,7 @@ fn a_profile_that_does_not_exist_is_an_error_that_says_what_there_is() {
     let path = folder.path().join("jobs.toml");
     std::fs::write(&path, jobs.replace("4g.20gb", "5g.25gb")).unwrap();
     let words = ["simulate", "--fleet", "fleet.toml", "--jobs", path.to_str().unwrap()];
-    let (status, _, error) = run(&words);
+    let (status, _, error) = examples::run("slices", &words);
     assert_eq!(status, 1);
     let told = "`alternative[0].device.profile`: no device that would do has the profile \
                 \"5g.25gb\"; the fleet has 1g.10gb, 1g.5gb, 2g.10gb, 3g.20gb, 4g.20gb, 7g.40gb";
