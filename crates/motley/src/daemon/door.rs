@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, SyncSender, channel};
 use std::thread;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use body_local::Waker;
@@ -24,6 +25,9 @@ use crate::api::{Answer, CALL_MAX, Call, Printed};
 
 /// So many clients are served at a time; more are turned away.
 const CLIENTS_MAX: usize = 512;
+
+/// How long a client may take to make its first call: it takes the place of one who would.
+const SILENT_MAX: Duration = Duration::from_secs(5);
 
 /// The most bytes of output in one answer, and the most outputs that one client follows.
 const PART_MAX: u64 = 256 << 10;
@@ -108,6 +112,9 @@ impl Visit {
             let _ = write(stream, &Answer::Refused(other.to_owned()));
             return;
         }
+        if stream.set_read_timeout(Some(SILENT_MAX)).is_err() {
+            return;
+        }
         let mut reader = BufReader::new(stream);
         let mut line = Vec::new();
         loop {
@@ -122,6 +129,8 @@ impl Visit {
                 }
                 Ok(_) => {}
             }
+            // Who has called once may take its time: it may wait for a job.
+            let _ = stream.set_read_timeout(None);
             let answer = match serde_json::from_slice(&line) {
                 Ok(call @ Call::Output { errors, .. }) => self.print(call, errors, user),
                 Ok(call) => self.pass_on(call, user),

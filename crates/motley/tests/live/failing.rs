@@ -182,3 +182,22 @@ fn what_has_ended_is_not_cancelled_or_held() {
         assert!(status == 1 && errors.contains("has ended"), "{verb}: {status} {errors}");
     }
 }
+
+#[test]
+fn clients_that_say_nothing_are_let_go_and_those_that_called_are_not() {
+    let place = Place::up();
+    let socket = place.file("motley/motley.sock");
+    let connect = || std::os::unix::net::UnixStream::connect(&socket).unwrap();
+    let (mut silent, mut slow, mut calls) = (connect(), connect(), connect());
+    std::io::Write::write_all(&mut slow, b"{").unwrap();
+    let status = b"{\"call\":\"status\"}\n";
+    let answer = |calls: &mut std::os::unix::net::UnixStream| {
+        std::io::Write::write_all(calls, status).unwrap();
+        std::io::Read::read(calls, &mut [0; 4096]).unwrap()
+    };
+    assert!(answer(&mut calls) > 0);
+    for silent in [&mut silent, &mut slow] {
+        assert_eq!(std::io::Read::read(silent, &mut [0; 16]).unwrap(), 0, "it is closed");
+    }
+    assert!(answer(&mut calls) > 0);
+}
