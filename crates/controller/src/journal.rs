@@ -25,12 +25,12 @@ use crate::ledger::{Image, Ledger};
 use crate::turn::{Request, again};
 
 use entry::{Digest, Stored};
-pub use entry::{Entry, TurnEntry};
+pub use entry::{Entry, Note, TurnEntry};
 use store::Store;
 pub use store::{Audit, Record, checksum};
 
 /// The version of what is written. Older ones are read, newer ones refused.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// A checkpoint is due once so many bytes were written since the last one, and twice as many as it
 /// took.
@@ -55,6 +55,7 @@ pub struct Journal {
     since_checkpoint: u64,
     checkpoint: u64,
     policy: Option<String>,
+    notes: BTreeMap<String, String>,
 }
 
 /// What a journal says that there was.
@@ -125,6 +126,7 @@ impl Journal {
             since_checkpoint: 0,
             checkpoint: 0,
             policy: None,
+            notes: BTreeMap::new(),
         })
     }
 
@@ -138,6 +140,7 @@ impl Journal {
         let mut written = 0;
         let environments = &mut self.environments;
         let (policy, checkpoint) = (&mut self.policy, &mut self.checkpoint);
+        let notes = &mut self.notes;
         self.store.read_from_checkpoint(&mut |record| {
             written += record.body.len() as u64;
             let damaged =
@@ -152,6 +155,7 @@ impl Journal {
                     orders.iter().for_each(|(run, stop)| ledger.take_one_back(*run, *stop));
                 }
                 Entry::Policy(text) => *policy = Some(text),
+                Entry::Note(note) => remember(notes, note),
                 Entry::Checkpoint(image) => {
                     *checkpoint = record.body.len() as u64;
                     written = 0;
@@ -162,6 +166,12 @@ impl Journal {
         })?;
         self.since_checkpoint = written;
         Ok(Restored { ledger, asked, policy: self.policy.clone() })
+    }
+
+    /// What is remembered, by name.
+    #[must_use]
+    pub fn notes(&self) -> &BTreeMap<String, String> {
+        &self.notes
     }
 
     /// The one copy of these variables that is kept.
@@ -181,10 +191,12 @@ impl Journal {
     ) -> Result<(), JournalError> {
         let mut stored = Vec::with_capacity(entries.len());
         let mut new = BTreeMap::new();
-        let mut policy = None;
+        let (mut policy, mut notes) = (None, Vec::new());
         for entry in entries {
-            if let Entry::Policy(text) = &entry {
-                policy = Some(text.clone());
+            match &entry {
+                Entry::Policy(text) => policy = Some(text.clone()),
+                Entry::Note(note) => notes.push(note.clone()),
+                _ => {}
             }
             let (entry, environments) = Stored::of(entry);
             for (digest, variables) in environments {
@@ -198,6 +210,7 @@ impl Journal {
         self.since_checkpoint += self.store.append(&stored, durability)?;
         self.environments.extend(new);
         self.policy = policy.or(self.policy.take());
+        notes.into_iter().for_each(|note| remember(&mut self.notes, note));
         Ok(())
     }
 
@@ -221,7 +234,12 @@ impl Journal {
         let environments = std::mem::take(&mut self.environments);
         let policy = self.policy.clone().map(Entry::Policy);
         let rest = (!asked.is_empty()).then_some(Entry::Asked(asked));
-        let entries = [Entry::Checkpoint(Box::new(image))].into_iter().chain(policy).chain(rest);
+        let note = |(name, text): (&String, &String)| {
+            Entry::Note(Note { name: name.clone(), text: Some(text.clone()) })
+        };
+        let notes: Vec<_> = self.notes.iter().map(note).collect();
+        let entries = [Entry::Checkpoint(Box::new(image))].into_iter().chain(policy).chain(notes);
+        let entries = entries.chain(rest);
         let before = std::mem::take(&mut self.since_checkpoint);
         match self.append(entries.collect(), Durability::Synced) {
             Ok(()) => {
@@ -273,6 +291,13 @@ impl Journal {
         each: &mut dyn FnMut(&Record) -> Result<(), JournalError>,
     ) -> Result<(), JournalError> {
         self.store.read(from, each)
+    }
+}
+
+fn remember(notes: &mut BTreeMap<String, String>, note: Note) {
+    match note.text {
+        Some(text) => drop(notes.insert(note.name, text)),
+        None => drop(notes.remove(&note.name)),
     }
 }
 

@@ -169,6 +169,12 @@ impl Ledger {
         self.drained.contains(&id)
     }
 
+    /// A run that holds something.
+    #[must_use]
+    pub fn run(&self, id: RunId) -> Option<&Run> {
+        self.runs.get(&id).map(AsRef::as_ref)
+    }
+
     /// The runs that hold something, ascending.
     pub fn runs(&self) -> impl Iterator<Item = &Run> {
         self.runs.values().map(AsRef::as_ref)

@@ -9,17 +9,19 @@
 //! Where the journal cannot be written, nothing new is asked or ordered until it
 //! can; what runs goes on.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use fleet::explanation::Choice;
 use fleet::snapshot::Waiting;
 use fleet::{
-    Body, BodyError, Decision, Explanation, Extent, Generation, Job, JobId, Observation, Order,
-    Policy, RunSight, RunState, Snapshot, Time,
+    Body, BodyError, Decision, Explanation, Extent, Generation, Job, JobId, NodeId, NodeSight,
+    Observation, Order, Placement, Plan, Policy, Run, RunSight, RunState, Snapshot, Stage, Time,
 };
 use planner::{Effort, Scratch};
 use thiserror::Error;
 
-use crate::journal::{Durability, Entry, Journal, JournalError, Restored, turn_entry};
+use crate::journal::{Durability, Entry, Journal, JournalError, Note, Restored, turn_entry};
 use crate::ledger::{Drift, Ledger, in_short};
 use crate::turn::{Request, turn};
 
@@ -56,6 +58,61 @@ pub struct Advance {
     pub faults: Vec<String>,
     /// How many orders were given.
     pub orders: usize,
+    /// What is otherwise than before.
+    pub news: News,
+}
+
+/// What is otherwise after a turn than before.
+#[derive(Debug, Default)]
+pub struct News {
+    /// Jobs that were asked about, or of which runs were ordered, began or ended.
+    pub jobs: BTreeSet<JobId>,
+    /// Nodes that came, went or were drained, or on which runs were ordered, began or ended.
+    pub nodes: BTreeSet<NodeId>,
+    /// What was placed, and why there.
+    pub placed: Vec<(Placement, Choice)>,
+    /// What ended, and when.
+    pub ended: Vec<(Run, Time)>,
+}
+
+impl News {
+    /// What an observation and requests bring, as far as the ledger before them tells.
+    fn of(ledger: &Ledger, observation: &Observation, requests: &[Request]) -> Self {
+        let mut news = Self::default();
+        for request in requests {
+            match request {
+                Request::Submit(job) => drop(news.jobs.insert(job.id)),
+                Request::Cancel(id) | Request::Hold(id) | Request::Release(id) => {
+                    news.jobs.insert(*id);
+                }
+                Request::Drain(id) | Request::Resume(id) => drop(news.nodes.insert(*id)),
+            }
+        }
+        news.nodes.extend(observation.nodes.iter().map(NodeSight::id));
+        for sight in &observation.runs {
+            let known = ledger.run(sight.run);
+            let is_known = known.is_some_and(|run| run.stage == Stage::Running);
+            let at = match sight.state {
+                // Nothing but what it used is new.
+                RunState::Running(_) if is_known => continue,
+                RunState::Running(_) => None,
+                RunState::Done(at) | RunState::Stopped(at) | RunState::Failed(at, _) => Some(at),
+            };
+            news.jobs.insert(sight.run.job);
+            news.nodes.insert(sight.node);
+            news.ended.extend(known.cloned().zip(at));
+        }
+        news
+    }
+
+    fn take_plan(&mut self, plan: &Plan, explanation: &Explanation) {
+        for placement in &plan.placements {
+            self.jobs.insert(placement.run.job);
+            self.nodes.insert(placement.node);
+        }
+        let choices = explanation.choices.iter().cloned();
+        self.placed = plan.placements.iter().cloned().zip(choices).collect();
+    }
 }
 
 /// Why it failed. Nothing is lost: the next one goes on from there.
@@ -182,16 +239,38 @@ impl<B: Body> Controller<B> {
     /// # Errors
     /// If they cannot be written down, or too many wait; then none of them was taken in.
     pub fn ask(&mut self, requests: Vec<Request>) -> Result<(), AskError> {
+        self.ask_noting(requests, Vec::new())
+    }
+
+    /// Takes requests in for the next turn, and remembers notes with them: all of it, or nothing.
+    ///
+    /// # Errors
+    /// If they cannot be written down, or too many wait.
+    pub fn ask_noting(&mut self, requests: Vec<Request>, notes: Vec<Note>) -> Result<(), AskError> {
         if self.asked.len() + requests.len() > ASKED_MAX {
             return Err(AskError::Busy);
         }
         if self.unwritten.is_some() {
             self.write_again()?;
         }
-        self.journal.append(vec![Entry::Asked(requests.clone())], Durability::Synced)?;
+        let entries = [Entry::Asked(requests.clone())].into_iter();
+        let entries = entries.chain(notes.into_iter().map(Entry::Note)).collect();
+        self.journal.append(entries, Durability::Synced)?;
         self.asked.extend(requests);
         self.wake = Some(Time::ZERO);
         Ok(())
+    }
+
+    /// Remembers notes. When this returns they are safe.
+    ///
+    /// # Errors
+    /// If they cannot be written down; then none of them is remembered.
+    pub fn note(&mut self, notes: Vec<Note>) -> Result<(), JournalError> {
+        if self.unwritten.is_some() {
+            self.write_again()?;
+        }
+        let entries = notes.into_iter().map(Entry::Note).collect();
+        self.journal.append(entries, Durability::Synced)
     }
 
     /// Until something happens, or until another plan could differ though nothing did.
@@ -224,6 +303,7 @@ impl<B: Body> Controller<B> {
         let has_new_classes = *observation.classes != *self.ledger.classes();
         let requests = std::mem::take(&mut self.asked);
         let asked = !requests.is_empty();
+        let mut news = News::of(&self.ledger, &observation, &requests);
         let before = self.ledger.memory().clone();
         let settled = self.ledger.settled_since();
         let scratch = &mut self.scratch;
@@ -234,10 +314,14 @@ impl<B: Body> Controller<B> {
         let plan = turn.faults.is_empty().then_some(turn.decision.plan);
         self.wake = plan.as_ref().and_then(|plan| plan.wake);
         self.explanation = turn.decision.explanation;
+        if let Some(plan) = &plan {
+            news.take_plan(plan, &self.explanation);
+        }
         let advance = Advance {
             drifts: turn.drifts,
             faults: turn.faults.iter().map(|fault| format!("{fault:?}")).collect(),
             orders: turn.orders.len(),
+            news,
         };
         let is_idle = turn.orders.is_empty() && !asked && *self.ledger.memory() == before;
         let is_known = settled.is_some() && settled == self.ledger.settled_since();

@@ -77,6 +77,9 @@ pub enum Command {
     /// Drain and resume nodes
     #[command(subcommand)]
     Node(live::Node),
+    /// Create, list and revoke tokens, by which clients over TCP prove who they are
+    #[command(subcommand)]
+    Token(live::Token),
     /// Show, verify, export and prune the journal of a daemon
     #[command(subcommand)]
     Journal(live::Journal),

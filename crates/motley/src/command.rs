@@ -8,6 +8,7 @@ mod live;
 mod logs;
 mod run;
 mod submit;
+mod token;
 mod up;
 mod plan;
 mod front;
@@ -38,6 +39,7 @@ pub fn main() -> ExitCode {
         Command::Job(args) => return live::job(args),
         Command::Nodes(args) => live::nodes(&args),
         Command::Node(args) => live::node(&args),
+        Command::Token(args) => token::run(args),
         Command::Journal(args) => journal::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Compare(args) => compare::run(&args),

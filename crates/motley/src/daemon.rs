@@ -6,36 +6,39 @@
 //! for. It never polls.
 
 mod answers;
-mod door;
+mod expectations;
+mod history;
 mod intake;
+mod keys;
 mod machine;
 mod place;
+mod printed;
 mod views;
 
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
 use anyhow::Context as _;
 use body_local::{LocalBody, Settings};
 use controller::journal::{Durability, Journal};
 use controller::{AdvanceError, Controller, Ledger};
-use fleet::{NodeId, Policy, Span};
+use fleet::{JobId, NodeId, Policy, Span};
 use planner::Effort;
+use server::api::{Down, EventKind, EventView};
+use server::{Desk, Listen, Server};
 
-use crate::api::Down;
 use crate::command::policy as policies;
 use answers::Waiting;
-use door::Asked;
+use history::History;
+use views::Viewer;
 
 pub use place::Place;
 
 /// So many jobs that have ended are known; older ones are forgotten.
 const ENDED_MAX: usize = 10_000;
-
-/// So many calls wait for the loop; whoever calls then waits until there is room.
-const CALLS_MAX: usize = 256;
 
 /// How often what failed is tried again, where nothing else happens.
 const AGAIN: Span = Span(1_000_000);
@@ -52,6 +55,8 @@ pub struct Orders {
     pub inventory: Option<std::path::PathBuf>,
     /// The policy, by name or file; else the one that was applied last.
     pub policy: Option<String>,
+    /// Where it listens beside its socket.
+    pub listen: Option<Listen>,
     /// The program that keeps tasks, and its arguments.
     pub keeper: Vec<std::ffi::OsString>,
 }
@@ -60,7 +65,9 @@ pub struct Orders {
 struct Daemon {
     controller: Controller<LocalBody>,
     place: Place,
+    server: Server,
     waiting: Waiting,
+    history: History,
     next_job: u64,
     ending: Option<Down>,
     trouble: Option<String>,
@@ -96,7 +103,6 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
     };
     let mut controller = Controller::new(body, (journal, restored), policy, Effort::DEFAULT);
     controller.keep_ended(ENDED_MAX);
-    let (sender, calls) = sync_channel(CALLS_MAX);
     let stop = Arc::new(AtomicBool::new(false));
     let (stopped, woken) = (Arc::clone(&stop), waker.clone());
     ctrlc::set_handler(move || {
@@ -104,11 +110,23 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
         woken.wake();
     })
     .context("listen for signals")?;
-    let _door = door::open(&orders.place, sender, waker)?;
+    let settings = server::Settings {
+        socket: orders.place.socket(),
+        tokens: orders.place.tokens(),
+        listen: orders.listen,
+        version: env!("CARGO_PKG_VERSION"),
+        output: printed::source(orders.place.keeper()),
+    };
+    let (server, desk) = server::open(settings, Box::new(move || waker.wake()))?;
+    if let Some(address) = server.address() {
+        orders.place.log(&format!("listening at http://{address}"));
+    }
     let next_job = controller.newest_job().map_or(1, |id| id.0 + 1);
     let mut daemon = Daemon {
         controller,
         place: orders.place.clone(),
+        server,
+        history: History::default(),
         waiting: Waiting::default(),
         next_job,
         ending: None,
@@ -116,14 +134,14 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
         notes,
     };
     daemon.undo_ending()?;
-    daemon.turn_around(&calls, &stop)
+    daemon.turn_around(desk, &stop)
 }
 
 impl Daemon {
     /// The loop.
-    fn turn_around(&mut self, calls: &Receiver<Asked>, stop: &AtomicBool) -> anyhow::Result<()> {
+    fn turn_around(&mut self, mut desk: Desk, stop: &AtomicBool) -> anyhow::Result<()> {
         loop {
-            for asked in calls.try_iter().take(CALLS_MAX) {
+            for asked in desk.take() {
                 self.answer(asked);
             }
             if stop.load(Ordering::SeqCst) && self.ending.is_none() {
@@ -139,11 +157,15 @@ impl Daemon {
                 Ok(advance) => {
                     self.trouble = advance.faults.first().cloned();
                     if let Some(fault) = &self.trouble {
-                        self.place.log(&format!("a plan broke the law and was not taken: {fault}"));
+                        self.log(&format!("a plan broke the law and was not taken: {fault}"));
                     }
                     for drift in &advance.drifts {
-                        self.place.log(&format!("ledger and world differed: {drift:?}"));
+                        self.log(&format!("ledger and world differed: {drift:?}"));
                     }
+                    let tiers = &self.controller.explanation().tiers;
+                    let under = (self.controller.ledger(), &tiers[..]);
+                    self.history.hear(advance.news.placed, advance.news.ended, under);
+                    self.tell_of(&advance.news.jobs, &advance.news.nodes);
                     self.tell_of_ends();
                 }
                 Err(error) => self.note(error),
@@ -167,7 +189,7 @@ impl Daemon {
     fn note(&mut self, error: AdvanceError) {
         let text = format!("{:#}", anyhow::Error::from(error));
         if self.trouble.as_deref() != Some(&text) {
-            self.place.log(&text);
+            self.log(&text);
         }
         self.trouble = Some(text);
     }
@@ -198,12 +220,44 @@ impl Daemon {
 
     /// Tells those who wait for jobs that have ended.
     fn tell_of_ends(&mut self) {
-        let ledger = self.controller.ledger();
-        let told = self.controller.explanation();
-        let view = |id| views::job(ledger, told, (id, ledger.at()));
+        if self.waiting.is_empty() {
+            return;
+        }
+        let viewer = Viewer::new(self.controller.ledger(), self.controller.explanation());
         self.waiting.tell(&mut |id| {
-            let view = view(id)?;
+            let view = viewer.job(id)?;
             view.ended.is_some().then_some(view)
+        });
+    }
+
+    /// Tells those who listen how jobs and nodes stand now.
+    fn tell_of(&self, jobs: &BTreeSet<JobId>, nodes: &BTreeSet<NodeId>) {
+        let ledger = self.controller.ledger();
+        let viewer = OnceCell::new();
+        let viewer = || viewer.get_or_init(|| Viewer::new(ledger, self.controller.explanation()));
+        let at = ledger.at().0;
+        for id in jobs {
+            self.server.happened().tell(|| {
+                let mut job = viewer().job(*id)?;
+                job.runs.clear();
+                Some(EventView { job: Some(job), ..EventView::new(EventKind::Job, at) })
+            });
+        }
+        for id in nodes {
+            self.server.happened().tell(|| {
+                let node = Some(viewer().node(*id)?);
+                Some(EventView { node, ..EventView::new(EventKind::Node, at) })
+            });
+        }
+    }
+
+    /// Writes a line to the log, and tells those who listen.
+    fn log(&self, line: &str) {
+        self.place.log(line);
+        let at = self.controller.ledger().at().0;
+        self.server.happened().tell(|| {
+            let text = Some(line.to_owned());
+            Some(EventView { text, ..EventView::new(EventKind::Log, at) })
         });
     }
 

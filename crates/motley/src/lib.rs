@@ -5,7 +5,6 @@
 
 #![warn(missing_docs)]
 
-pub mod api;
 pub mod args;
 pub mod client;
 pub mod command;

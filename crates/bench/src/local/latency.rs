@@ -2,14 +2,13 @@
 //! and over a connection that is there already.
 
 use std::fs;
-use std::io::BufReader;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, ensure};
 use serde_json::json;
+use server::client::Client;
 
 use super::motley::{self, Motley};
 
@@ -60,11 +59,10 @@ pub(super) fn by_client(daemon: &Motley, tries: usize) -> anyhow::Result<Latency
 /// Over one connection.
 pub(super) fn by_connection(daemon: &Motley, tries: usize) -> anyhow::Result<Latency> {
     let file = daemon.directory().join("stamp");
-    let stream = UnixStream::connect(daemon.socket()).context("reach the daemon")?;
-    let mut stream = BufReader::new(stream);
+    let mut client = Client::connect(&daemon.socket()).context("reach the daemon")?;
     let asked = json!({ "name": "stamp", "alternative": [{ "cores": 1 }] });
     let job = motley::submission(&stamp(&file)?, asked, &[]);
-    of(tries, &file, || motley::submit(&mut stream, vec![job.clone()]))
+    of(tries, &file, || motley::submit(&mut client, vec![job.clone()]))
 }
 
 /// Asks so many times, each time once the task before has run.

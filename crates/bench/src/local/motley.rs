@@ -1,13 +1,12 @@
 //! A daemon of Motley, measured from outside through its program.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context as _, ensure};
 use serde_json::{Value, json};
+use server::client::{Ask, Client};
 
 use super::TASK;
 use super::meter::{Cost, measure};
@@ -118,13 +117,9 @@ pub(super) fn submission(arguments: &[String], job: Value, environment: &[String
 }
 
 /// Submits jobs over a connection.
-pub(super) fn submit(stream: &mut BufReader<UnixStream>, jobs: Vec<Value>) -> anyhow::Result<()> {
-    let call = json!({ "call": "submit", "jobs": jobs });
-    writeln!(stream.get_mut(), "{call}").context("submit jobs")?;
-    let mut answer = String::new();
-    stream.read_line(&mut answer).context("hear from the daemon")?;
-    ensure!(answer.starts_with("{\"done\""), "submit jobs: {}", answer.trim());
-    Ok(())
+pub(super) fn submit(client: &mut Client, jobs: Vec<Value>) -> anyhow::Result<()> {
+    let ask = Ask::post("/v1/jobs").telling(&json!({ "jobs": jobs }));
+    client.ask::<Value>(&ask).context("submit jobs").map(drop)
 }
 
 fn memory_kib(pid: u32, file: &str, word: &str) -> anyhow::Result<f64> {

@@ -1,11 +1,10 @@
 //! How much memory jobs take that wait.
 
-use std::io::BufReader;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use anyhow::Context as _;
 use serde_json::json;
+use server::client::Client;
 
 use super::motley::{self, Motley};
 
@@ -33,8 +32,7 @@ pub(super) fn measure(program: &Path, count: usize) -> anyhow::Result<Queued> {
     let numbers = format!("1-{count}");
     daemon.call(&["submit", "--cpus", "4096", "--array", &numbers, "--", "true"])?;
     let (array_kib, before) = (daemon.together_kib()?, daemon.daemon_kib()?);
-    let stream = UnixStream::connect(daemon.socket()).context("reach the daemon")?;
-    let mut stream = BufReader::new(stream);
+    let mut client = Client::connect(&daemon.socket()).context("reach the daemon")?;
     let variables = (0..40).map(|number| format!("VARIABLE_{number}={}", "x".repeat(60)));
     let variables: Vec<String> = variables.collect();
     let job = |number: usize| {
@@ -48,7 +46,7 @@ pub(super) fn measure(program: &Path, count: usize) -> anyhow::Result<Queued> {
     };
     for first in (1..=count).step_by(TOGETHER) {
         let last = (first + TOGETHER - 1).min(count);
-        motley::submit(&mut stream, (first..=last).map(job).collect())?;
+        motley::submit(&mut client, (first..=last).map(job).collect())?;
     }
     daemon.call(&["status"])?;
     let grown = daemon.daemon_kib()? - before;

@@ -31,8 +31,19 @@ pub enum Entry {
     TakenBack(Vec<(RunId, Option<StopCause>)>),
     /// This policy is in force from now on.
     Policy(String),
+    /// Something that the program beside the ledger is to remember; see [`Note`].
+    Note(Note),
     /// Everything that the ledger knows.
     Checkpoint(Box<Image>),
+}
+
+/// A text that is remembered under a name until another takes its place, or none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// The name.
+    pub name: String,
+    /// The text; `None` forgets it.
+    pub text: Option<String>,
 }
 
 /// A turn in which something happened.
@@ -57,6 +68,7 @@ pub(super) enum Stored {
     Turn(Box<TurnEntry>),
     TakenBack(Vec<(RunId, Option<StopCause>)>),
     Policy(String),
+    Note(Note),
     Checkpoint(Box<StoredImage>),
 }
 
@@ -107,6 +119,7 @@ impl Stored {
             Entry::Turn(turn) => Self::Turn(turn),
             Entry::TakenBack(orders) => Self::TakenBack(orders),
             Entry::Policy(text) => Self::Policy(text),
+            Entry::Note(note) => Self::Note(note),
             Entry::Checkpoint(mut image) => {
                 let mut environments = Vec::new();
                 image.for_each_job(&mut |job| environments.extend(take_apart(job, &mut apart)));
@@ -123,6 +136,7 @@ impl Stored {
             Self::Turn(_) => "turn",
             Self::TakenBack(_) => "taken-back",
             Self::Policy(_) => "policy",
+            Self::Note(_) => "note",
             Self::Checkpoint(_) => CHECKPOINT,
         }
     }
@@ -160,6 +174,7 @@ impl Stored {
             Self::Turn(turn) => Entry::Turn(turn),
             Self::TakenBack(orders) => Entry::TakenBack(orders),
             Self::Policy(text) => Entry::Policy(text),
+            Self::Note(note) => Entry::Note(note),
             Self::Checkpoint(stored) => {
                 let StoredImage { mut image, environments } = *stored;
                 let mut named = environments.into_iter();

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Subcommand};
 use fleet::{Output, Span};
+use server::api::Scope;
 
 /// Which daemon.
 #[derive(Args, Clone, Debug)]
@@ -29,11 +30,17 @@ pub struct Up {
     /// Plan by this policy [default: the one that was applied last, else default]
     #[arg(long, value_name = "NAME|FILE")]
     pub policy: Option<String>,
+    /// Serve the dashboard and the API there too, to who has a token: 127.0.0.1:8080
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Option<String>,
+    /// Allow any address for --listen, since a proxy that ends TLS stands before it
+    #[arg(long)]
+    pub behind_proxy: bool,
 }
 
 const UP_EXAMPLES: &str = "\
 Examples:
-  motley up --detach
+  motley up --detach --listen 127.0.0.1:8080
   motley up --inventory devices.toml --policy pack";
 
 /// How a daemon is ended.
@@ -309,6 +316,46 @@ pub struct Named {
     /// Which daemon.
     #[command(flatten)]
     pub at: At,
+}
+
+/// Commands about tokens.
+#[derive(Debug, Subcommand)]
+pub enum Token {
+    /// Create a token, and print it: it is shown this once
+    #[command(
+        after_help = "Examples:\n  motley token create laptop --scope submit\n  motley token create prometheus --for 365d"
+    )]
+    Create {
+        /// Its name
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// What it may: read, submit or admin; each includes the one before
+        #[arg(long, value_name = "SCOPE", default_value = "read", value_parser = scope)]
+        scope: Scope,
+        /// For how long it holds [default: until it is revoked]
+        #[arg(long = "for", value_name = "SPAN")]
+        span: Option<Span>,
+        /// How to ask.
+        #[command(flatten)]
+        ask: Ask,
+    },
+    /// List the tokens
+    List(Ask),
+    /// Revoke a token: it holds no more from now on
+    Revoke {
+        /// Its name
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Which daemon.
+        #[command(flatten)]
+        at: At,
+    },
+}
+
+fn scope(text: &str) -> Result<Scope, String> {
+    let known = [Scope::Read, Scope::Submit, Scope::Admin].into_iter();
+    let found = known.into_iter().find(|scope| scope.name() == text);
+    found.ok_or_else(|| "give read, submit or admin".to_owned())
 }
 
 /// Commands about the journal of a daemon that does not run.

@@ -3,16 +3,17 @@
 use std::io::{self, Write as _};
 
 use anyhow::Context as _;
+use server::api::Printed;
 
-use crate::api::{Call, Printed};
 use crate::args::live::Logs;
-use crate::client::Client;
+use crate::client::{Client, Spot};
 use crate::daemon::Place;
 use crate::out;
 
 pub(super) fn run(args: &Logs) -> anyhow::Result<()> {
     let mut client = Client::connect(&Place::choose(args.at.directory.as_deref())?)?;
-    let mut follower = Follower { job: args.job.clone(), task: args.task, errors: args.errors };
+    let spot = Spot { task: args.task, errors: args.errors, from: 0 };
+    let mut follower = Follower { job: args.job.clone(), spot };
     let mut last;
     loop {
         let bytes;
@@ -31,15 +32,14 @@ pub(super) fn run(args: &Logs) -> anyhow::Result<()> {
 /// Follows what a task prints on one stream.
 pub(super) struct Follower {
     pub(super) job: String,
-    pub(super) task: Option<u32>,
-    pub(super) errors: bool,
+    pub(super) spot: Spot,
 }
 
 impl Follower {
-    /// What has come since the last time on this connection.
+    /// What has come since the last time.
     pub(super) fn more(&mut self, client: &mut Client) -> anyhow::Result<(Vec<u8>, Printed)> {
-        let (job, task, errors) = (self.job.clone(), self.task, self.errors);
-        let printed: Printed = client.ask(&Call::Output { job, task, errors })?;
+        let printed = client.output(&self.job, self.spot)?;
+        self.spot.from = printed.next;
         let bytes: Result<Vec<u8>, _> = printed.bytes.chars().map(u8::try_from).collect();
         Ok((bytes.context("understand what was printed")?, printed))
     }

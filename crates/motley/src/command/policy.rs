@@ -9,7 +9,6 @@ use controller::policy_file;
 use fleet::Policy;
 use serde::Serialize;
 
-use crate::api::Call;
 use crate::client::Client;
 use crate::daemon::Place;
 use crate::{args, out, render};
@@ -64,8 +63,7 @@ fn read(path: &Path) -> anyhow::Result<Policy> {
 fn apply(name: &str, at: &args::live::At) -> anyhow::Result<()> {
     let text = policy_file::text(&find(name)?);
     let mut client = Client::connect(&Place::choose(at.directory.as_deref())?)?;
-    let told: serde_json::Value = client.ask(&Call::Apply { text })?;
-    let named = told["policy"].as_str().unwrap_or_default();
+    let named = client.apply(text)?;
     out::print(&format!("policy {named} is in force\n"))
 }
 

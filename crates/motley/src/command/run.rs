@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use fleet::{Failure, Output};
+use server::api::Chosen;
 
-use super::submit::{Numbers, describe};
+use super::submit::describe;
 use super::{finish, logs, up};
-use crate::api::{Call, Chosen, JobView};
 use crate::args::live::{Run, Up};
-use crate::client::Client;
+use crate::client::{Change, Client, Spot};
 use crate::daemon::Place;
 use crate::out;
 
@@ -31,25 +31,32 @@ fn run(args: &Run) -> anyhow::Result<ExitCode> {
     let place = Place::choose(args.job.at.directory.as_deref())?;
     if args.up && Client::connect(&place).is_err() {
         let at = args.job.at.clone();
-        up::start(&Up { at, detach: true, inventory: None, policy: None }, &place)?;
+        let up = Up {
+            at,
+            detach: true,
+            inventory: None,
+            policy: None,
+            listen: None,
+            behind_proxy: false,
+        };
+        up::start(&up, &place)?;
     }
     let mut client = Client::connect(&place)?;
     let shows = submission.output == Output::Kept && submission.job["tasks"] == 1;
-    let numbers: Numbers = client.ask(&Call::Submit { jobs: vec![submission] })?;
-    let number = *numbers.jobs.first().context("hear the number of the job")?;
+    let numbers = client.submit(vec![submission])?;
+    let number = *numbers.first().context("hear the number of the job")?;
     ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::SeqCst))
         .context("listen for ctrl-C")?;
     let job = number.to_string();
     let waits = job.clone();
     let mut waiting = Client::connect(&place)?;
-    let waiter = thread::spawn(move || waiting.ask::<JobView>(&Call::Wait { job: waits }));
-    let mut shown = Shown { job: job.clone() };
+    let waiter = thread::spawn(move || waiting.wait(&waits));
+    let mut shown = Shown::new(&job);
     while !waiter.is_finished() {
         let printed = if shows { shown.show_more(&mut client) } else { Ok(()) };
         // Where nobody reads what it prints any more, it ends as any command in a pipe does.
         if INTERRUPTED.swap(false, Ordering::SeqCst) || printed.is_err() {
-            let jobs = Chosen::These(vec![job.clone()]);
-            client.ask::<serde_json::Value>(&Call::Cancel { jobs })?;
+            client.change(Change::Cancel, &Chosen::Jobs(vec![job.clone()]))?;
         }
         printed?;
         thread::park_timeout(PAUSE);
@@ -72,22 +79,28 @@ fn run(args: &Run) -> anyhow::Result<ExitCode> {
 }
 
 /// What of the output of a job was shown.
-struct Shown {
-    job: String,
-}
+struct Shown([logs::Follower; 2]);
 
 impl Shown {
+    fn new(job: &str) -> Self {
+        let follower = |errors| {
+            let spot = Spot { task: None, errors, from: 0 };
+            logs::Follower { job: job.to_owned(), spot }
+        };
+        Self([follower(false), follower(true)])
+    }
+
     /// Shows everything that has come since.
     fn show_more(&mut self, client: &mut Client) -> anyhow::Result<()> {
-        for errors in [false, true] {
-            let mut follower = logs::Follower { job: self.job.clone(), task: None, errors };
+        for follower in &mut self.0 {
             loop {
                 // Acknowledged, and perhaps not yet taken in by a turn.
                 let Ok((bytes, _)) = follower.more(client) else { break };
                 if bytes.is_empty() {
                     break;
                 }
-                let show = if errors { out::print_error_bytes } else { out::print_bytes };
+                let show =
+                    if follower.spot.errors { out::print_error_bytes } else { out::print_bytes };
                 show(&bytes)?;
             }
         }

@@ -5,10 +5,9 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
 use fleet::{Ending, Output, Restart};
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use server::api::Submission;
 
-use crate::api::{Call, Submission};
 use crate::args::live::{Needs, Submit, Wanted};
 use crate::client::Client;
 use crate::daemon::Place;
@@ -17,22 +16,15 @@ use crate::out;
 /// What is passed on of the environment with `--no-env`.
 const FEW: [&str; 6] = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "USER"];
 
-/// The numbers that jobs got.
-#[derive(Deserialize)]
-pub(super) struct Numbers {
-    pub(super) jobs: Vec<u64>,
-}
-
 pub(super) fn run(args: &Submit) -> anyhow::Result<()> {
     let submission = describe(&args.job)?;
     let mut client = Client::connect(&Place::choose(args.job.at.directory.as_deref())?)?;
     if args.plan {
-        let page: Value = client.ask(&Call::Plan { job: Box::new(submission) })?;
-        let text = page["text"].as_str().unwrap_or_default();
-        return if args.json { out::print_json(&page["page"]) } else { out::print(text) };
+        let told = client.plan(&submission)?;
+        return if args.json { out::print_json(&told.page) } else { out::print(&told.text) };
     }
-    let numbers: Numbers = client.ask(&Call::Submit { jobs: vec![submission] })?;
-    let number = numbers.jobs.first().context("hear the number of the job")?;
+    let numbers = client.submit(vec![submission])?;
+    let number = numbers.first().context("hear the number of the job")?;
     match (args.json, args.parsable) {
         (true, _) => out::print_json(&json!({ "job": number })),
         (_, true) => out::print(&format!("{number}\n")),

@@ -2,16 +2,17 @@
 
 use std::env;
 use std::fs::OpenOptions;
+use std::net::ToSocketAddrs as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use body_local::keeper::{self, KeeperSettings};
-use serde_json::Value;
+use server::Listen;
+use server::api::{Down as How, StatusView};
 
-use crate::api::{Call, Down as How, StatusView};
 use crate::args::live::{Down, Keeper, Up};
 use crate::client::Client;
 use crate::daemon::{self, Orders, Place};
@@ -37,8 +38,23 @@ pub(super) fn up(args: &Up) -> anyhow::Result<()> {
         place,
         inventory: args.inventory.clone(),
         policy: args.policy.clone(),
+        listen: listen(args)?,
         keeper: vec![program.into(), "keeper".into()],
     })
+}
+
+/// Where it is to listen beside its socket.
+fn listen(args: &Up) -> anyhow::Result<Option<Listen>> {
+    let Some(given) = &args.listen else {
+        ensure!(!args.behind_proxy, "use --behind-proxy: it goes with --listen");
+        return Ok(None);
+    };
+    let mut found = given.to_socket_addrs().with_context(|| {
+        format!("read --listen {given:?}: write ADDRESS:PORT, like 127.0.0.1:8080")
+    })?;
+    let address =
+        found.next().with_context(|| format!("find the address of --listen {given:?}"))?;
+    Ok(Some(Listen { address, is_behind_proxy: args.behind_proxy }))
 }
 
 pub(super) fn keeper(args: &Keeper) -> anyhow::Result<()> {
@@ -63,12 +79,18 @@ pub(super) fn start(args: &Up, place: &Place) -> anyhow::Result<StatusView> {
     if let Some(policy) = &args.policy {
         command.arg("--policy").arg(policy);
     }
+    if let Some(address) = &args.listen {
+        command.arg("--listen").arg(address);
+    }
+    if args.behind_proxy {
+        command.arg("--behind-proxy");
+    }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0);
     let mut child = command.spawn().context("start the daemon")?;
     let began = Instant::now();
     loop {
         if let Ok(mut client) = Client::connect(place) {
-            return client.ask(&Call::Status);
+            return client.status();
         }
         if child.try_wait().context("watch the daemon")?.is_some() {
             let text = std::fs::read_to_string(&path).unwrap_or_default();
@@ -90,14 +112,13 @@ pub(super) fn down(args: &Down) -> anyhow::Result<()> {
         _ => How::Drain,
     };
     let mut client = Client::connect(&place)?;
-    let said: Value = client.ask(&Call::Down { how })?;
-    let running = said["running"].as_u64().unwrap_or(0);
+    let running = client.down(how)?;
     if how == How::Drain && running > 0 {
         out::print(&format!("waiting for {running} tasks to end; --now stops them\n"))?;
     }
     let mut began = Instant::now();
     while let Ok(mut client) = Client::connect(&place) {
-        let status = client.ask::<StatusView>(&Call::Status);
+        let status = client.status();
         if how == How::Drain && status.is_ok_and(|status| status.running > 0) {
             began = Instant::now();
         }

@@ -2,34 +2,55 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 
 use anyhow::{Context as _, bail, ensure};
-use controller::{Ledger, Request};
-use fleet::{Decision, Job, JobId, NodeId, Output, RunId, Snapshot, TaskIndex, User};
+use controller::journal::JournalError;
+use controller::{AskError, Ledger, Request};
+use fleet::{Decision, Job, JobId, NodeId, Output, RunId, Snapshot, TaskIndex};
 use planner::Effort;
 use planner::inquiry::{Inquiry, answer};
 use serde::Serialize;
 use serde_json::{Value, json};
+use server::api::{
+    Answer, Call, Caller, Chosen, Down, Explained, JOBS_MAX, JobFilter, JobPage, JobView, Kind,
+    NodePage, NodeView, Numbers, Refusal, StatusView, Submission,
+};
+use server::{Asked, Reply};
 use sim::Inventory;
 use sim::visit::{Tasks, Visit};
 
-use super::door::Asked;
+use super::keys::Keyed;
+use super::views::Viewer;
 use super::{Daemon, intake, views};
-use crate::api::{Answer, Call, Chosen, Down, JOBS_MAX, JobView, StatusView, Submission};
 use crate::render::explain::{self, Asked as Page};
 
 /// The most clients that wait for the end of jobs.
 const WAITING_MAX: usize = 10_000;
 
-/// The most jobs of one listing.
-const LISTED_MAX: usize = 10_000;
-
 /// Clients that wait for the end of jobs.
 #[derive(Default)]
-pub(super) struct Waiting(BTreeMap<JobId, Vec<Sender<Answer>>>);
+pub(super) struct Waiting(BTreeMap<JobId, Vec<Reply>>);
 
 impl Waiting {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Remembers who waits, and forgets who waits no more.
+    fn add(&mut self, id: JobId, reply: Reply) -> Result<(), Reply> {
+        if self.0.values().map(Vec::len).sum::<usize>() >= WAITING_MAX {
+            self.0.values_mut().for_each(|replies| replies.retain(|reply| !reply.is_gone()));
+            self.0.retain(|_, replies| !replies.is_empty());
+        }
+        if self.0.values().map(Vec::len).sum::<usize>() >= WAITING_MAX {
+            return Err(reply);
+        }
+        let replies = self.0.entry(id).or_default();
+        replies.retain(|reply| !reply.is_gone());
+        replies.push(reply);
+        Ok(())
+    }
+
     /// Whether somebody waits for a job that has ended.
     pub(super) fn is_any_over(&self, ledger: &Ledger) -> bool {
         self.0.keys().any(|id| ledger.standing(*id).is_some_and(|it| it.ended.is_some()))
@@ -41,8 +62,7 @@ impl Waiting {
             let Some(view) = ended(*id) else { return true };
             let answer = Answer::Done(json!(view));
             for reply in replies.drain(..) {
-                // A client that has gone does not want to know.
-                let _ = reply.send(answer.clone());
+                reply.send(answer.clone());
             }
             false
         });
@@ -52,56 +72,56 @@ impl Waiting {
 impl Daemon {
     /// Answers a call, or remembers who waits for its answer.
     pub(super) fn answer(&mut self, asked: Asked) {
-        let Asked { call, user, reply } = asked;
-        let done = match call {
-            Call::Wait { job } => match self.wait_for(&job, user, &reply) {
-                Ok(None) => return,
-                Ok(Some(view)) => Ok(json!(view)),
-                Err(error) => Err(error),
+        let Asked { call, caller, reply } = asked;
+        let (done, reply) = match call {
+            Call::Wait { job } => match self.wait_for(&job, caller, reply) {
+                Some(answered) => answered,
+                None => return,
             },
-            call => self.call(call, user),
+            Call::Front => return self.front(reply),
+            call => (self.call(call, caller), reply),
         };
-        let answer = match done {
-            Ok(value) => Answer::Done(value),
-            Err(error) => Answer::Refused(format!("{error:#}")),
-        };
-        let _ = reply.send(answer);
+        reply.send(answer_of(done));
     }
 
-    fn call(&mut self, call: Call, user: User) -> anyhow::Result<Value> {
+    fn call(&mut self, call: Call, caller: Caller) -> anyhow::Result<Value> {
         match call {
+            Call::Alive => Ok(Value::Null),
             Call::Status => self.status(),
-            Call::Submit { jobs } => self.submit(&jobs, user),
-            Call::Jobs { ended, below, most } => self.jobs(ended, below, most),
-            Call::Job { job } => done(self.look_at(self.find(&job, user)?)?),
+            Call::Submit { jobs, key } => self.submit(&jobs, key, caller),
+            Call::Jobs { filter, below, most } => self.jobs(&filter, below, most),
+            Call::Job { job } => done(self.look_at(self.find(&job, caller)?)?),
             Call::Explain { job } => {
-                let id = self.find(&job, user)?;
+                let id = self.find(&job, caller)?;
                 self.explain(id)
             }
-            Call::Plan { job } => self.plan(&job, user),
-            Call::Wait { .. } => bail!("waiting is answered elsewhere"),
-            Call::Cancel { jobs } => self.change(&jobs, user, Request::Cancel),
-            Call::Hold { jobs } => self.change(&jobs, user, Request::Hold),
-            Call::Release { jobs } => self.change(&jobs, user, Request::Release),
-            Call::Nodes => {
-                let ledger = self.controller.ledger();
-                done(ledger.nodes().map(|entry| views::node(ledger, entry)).collect::<Vec<_>>())
-            }
-            Call::Drain { node } => self.change_node(&node, user, Request::Drain),
-            Call::Resume { node } => self.change_node(&node, user, Request::Resume),
-            Call::Output { job, task, .. } => self.output(&job, task, user),
-            Call::Apply { text } => self.apply(text, user),
-            Call::Down { how } => self.down(how, user),
+            Call::Plan { job } => self.plan(&job, caller),
+            Call::Wait { .. } | Call::Front => bail!("it is answered elsewhere"),
+            Call::Cancel { jobs } => self.change(&jobs, caller, Request::Cancel),
+            Call::Hold { jobs } => self.change(&jobs, caller, Request::Hold),
+            Call::Release { jobs } => self.change(&jobs, caller, Request::Release),
+            Call::Nodes { from, most } => self.nodes(from, most),
+            Call::Drain { node } => self.change_node(&node, Request::Drain),
+            Call::Resume { node } => self.change_node(&node, Request::Resume),
+            Call::Output { job, task } => self.output(&job, task, caller),
+            Call::Policy => self.policy_view(),
+            Call::Apply { text } => self.apply(text),
+            Call::Timeline { since } => self.timeline(since),
+            Call::Down { how } => self.down(how),
         }
     }
 
-    fn find(&self, named: &str, user: User) -> anyhow::Result<JobId> {
-        intake::find(self.controller.ledger(), named, user)
+    fn find(&self, named: &str, caller: Caller) -> anyhow::Result<JobId> {
+        intake::find(self.controller.ledger(), named, caller.user)
     }
 
-    pub(super) fn view(&self, id: JobId) -> anyhow::Result<JobView> {
-        let (ledger, told) = (self.controller.ledger(), self.controller.explanation());
-        views::job(ledger, told, (id, ledger.at())).context("the job is not known any more")
+    pub(super) fn viewer(&self) -> Viewer<'_> {
+        Viewer::new(self.controller.ledger(), self.controller.explanation())
+    }
+
+    fn view(&self, id: JobId) -> anyhow::Result<JobView> {
+        let view = self.viewer().job(id);
+        view.with_context(|| missing("the job is not known any more"))
     }
 
     /// A job, and what its runs have used so far.
@@ -132,17 +152,34 @@ impl Daemon {
             jobs,
             running,
             notes,
+            stages: Vec::new(),
         })
     }
 
-    fn inventory(&self) -> Inventory {
+    pub(super) fn inventory(&self) -> Inventory {
         let ledger = self.controller.ledger();
         let nodes = ledger.nodes().map(|entry| (*entry.node).clone()).collect();
         Inventory { classes: ledger.classes().clone(), nodes }
     }
 
-    fn submit(&mut self, told: &[Submission], user: User) -> anyhow::Result<Value> {
-        ensure!(self.ending.is_none(), "the daemon is ending; submit once it is back");
+    fn submit(
+        &mut self,
+        told: &[Submission],
+        key: Option<String>,
+        caller: Caller,
+    ) -> anyhow::Result<Value> {
+        if self.ending.is_some() {
+            let why = "the daemon is ending; submit once it is back";
+            return Err(Refusal::new(Kind::Unavailable, why).into());
+        }
+        ensure!(!told.is_empty(), "submit at least one job");
+        let keyed = key.map(|key| Keyed::new(&key, caller.user, told)).transpose()?;
+        let now = self.controller.body().now();
+        let notes = self.controller.journal().notes();
+        let known = keyed.as_ref().map(|keyed| keyed.known(notes, now)).transpose()?;
+        if let Some(jobs) = known.flatten() {
+            return done(Numbers { jobs });
+        }
         ensure!(told.len() <= JOBS_MAX, "submit at most {JOBS_MAX} jobs in one call");
         let inventory = self.inventory();
         let at = self.controller.body().now();
@@ -150,7 +187,7 @@ impl Daemon {
         for told in told {
             let id = JobId(self.next_job + ids.len() as u64);
             let ledger = self.controller.ledger();
-            let mut job = intake::job(told, user, (id, at), (&inventory, ledger))?;
+            let mut job = intake::job(told, caller.user, (id, at), (&inventory, ledger))?;
             if let Some(program) = &mut job.program {
                 let program = Arc::make_mut(program);
                 let own = Arc::clone(&program.environment);
@@ -162,81 +199,113 @@ impl Daemon {
             }
             ids.push(id.0);
         }
-        self.controller.ask(requests)?;
+        let names = (JobId(self.next_job), ids.len());
+        let notes = self.controller.journal().notes();
+        let notes = keyed.map(|keyed| keyed.notes(notes, names, at)).transpose()?;
+        self.controller.ask_noting(requests, notes.unwrap_or_default())?;
         self.next_job += ids.len() as u64;
-        Ok(json!({ "jobs": ids }))
+        done(Numbers { jobs: ids })
     }
 
-    fn jobs(&self, ended: bool, below: Option<u64>, most: usize) -> anyhow::Result<Value> {
-        let ledger = self.controller.ledger();
-        let is_open = |id| ledger.standing(id).is_some_and(|standing| standing.ended.is_none());
-        let newest_first = ledger.jobs_newest_first(below.map(JobId));
-        let wanted = newest_first.filter(|job| ended || is_open(job.id));
-        let mut views = Vec::new();
-        for job in wanted.take(most.min(LISTED_MAX)) {
-            let mut view = self.view(job.id)?;
-            view.runs.clear();
-            views.push(view);
-        }
-        done(views)
+    fn jobs(&self, filter: &JobFilter, below: Option<u64>, most: usize) -> anyhow::Result<Value> {
+        let JobFilter { ended, state, name, tenant } = filter;
+        let (ledger, viewer) = (self.controller.ledger(), self.viewer());
+        let is_wanted = |job: &&Arc<Job>| {
+            let Some(standing) = ledger.standing(job.id) else { return false };
+            let word = views::state(&standing);
+            // To ask for those that failed is to ask for what has ended.
+            let may_have_ended = *ended || state.as_deref() == Some(word);
+            (may_have_ended || standing.ended.is_none())
+                && state.as_deref().is_none_or(|state| state == word)
+                && name.as_deref().is_none_or(|name| job.name.contains(name))
+                && tenant.as_deref().is_none_or(|tenant| job.tenant.to_string() == tenant)
+        };
+        let mut wanted = ledger.jobs_newest_first(below.map(JobId)).filter(is_wanted);
+        let mut jobs: Vec<JobView> =
+            wanted.by_ref().take(most).filter_map(|job| viewer.job(job.id)).collect();
+        jobs.iter_mut().for_each(|job| job.runs.clear());
+        let next = wanted.next().and(jobs.last()).map(|last| last.id);
+        done(JobPage { jobs, next })
     }
 
+    fn nodes(&self, from: usize, most: usize) -> anyhow::Result<Value> {
+        let (ledger, viewer) = (self.controller.ledger(), self.viewer());
+        let ids = ledger.nodes().map(|entry| entry.node.id).skip(from).take(most);
+        let nodes: Vec<NodeView> = ids.filter_map(|id| viewer.node(id)).collect();
+        let next = (ledger.nodes().count() > from.saturating_add(nodes.len()))
+            .then_some(from + nodes.len());
+        done(NodePage { nodes, next })
+    }
+
+    /// An answer that is known already, or none yet: then it is remembered who waits.
     fn wait_for(
         &mut self,
         named: &str,
-        user: User,
-        reply: &Sender<Answer>,
-    ) -> anyhow::Result<Option<JobView>> {
+        caller: Caller,
+        reply: Reply,
+    ) -> Option<(anyhow::Result<Value>, Reply)> {
         let known = self.controller.ledger().newest_job().unwrap_or_default();
-        let id = match self.find(named, user) {
+        let id = match self.find(named, caller) {
             Ok(id) => id,
             // Acknowledged, and not yet taken in by a turn.
             Err(error) => match named.parse().map(JobId) {
                 Ok(id) if id > known && id.0 < self.next_job => id,
-                _ => return Err(error),
+                _ => return Some((Err(error), reply)),
             },
         };
         if let Ok(view) = self.view(id)
             && view.ended.is_some()
         {
-            return Ok(Some(view));
+            return Some((done(view), reply));
         }
-        let all: usize = self.waiting.0.values().map(Vec::len).sum();
-        ensure!(all < WAITING_MAX, "{WAITING_MAX} clients wait already; ask with motley job show");
-        self.waiting.0.entry(id).or_default().push(reply.clone());
-        Ok(None)
+        let full = || {
+            let why = format!("{WAITING_MAX} clients wait already; ask with motley job show");
+            Err(Refusal::new(Kind::Unavailable, why).into())
+        };
+        self.waiting.add(id, reply).err().map(|reply| (full(), reply))
     }
 
-    fn chosen(&self, chosen: &Chosen, user: User) -> anyhow::Result<Vec<JobId>> {
+    fn chosen(&self, chosen: &Chosen, caller: Caller) -> anyhow::Result<Vec<JobId>> {
         let ledger = self.controller.ledger();
         match chosen {
-            Chosen::All => {
+            Chosen::All(false) => bail!("`all` is false: give true, or name jobs"),
+            Chosen::All(true) => {
                 let is_open = |id| ledger.standing(id).is_some_and(|it| it.ended.is_none());
-                let mine = |job: &&Arc<Job>| intake::may_change(job, user) && is_open(job.id);
+                let mine =
+                    |job: &&Arc<Job>| intake::may_change(job, caller.user) && is_open(job.id);
                 Ok(ledger.jobs().filter(mine).map(|job| job.id).collect())
             }
-            Chosen::These(named) => named.iter().map(|named| self.own(named, user)).collect(),
+            Chosen::Jobs(named) => {
+                ensure!(!named.is_empty(), "name at least one job");
+                ensure!(named.len() <= JOBS_MAX, "name at most {JOBS_MAX} jobs in one call");
+                named.iter().map(|named| self.own(named, caller)).collect()
+            }
         }
     }
 
-    fn own(&self, named: &str, user: User) -> anyhow::Result<JobId> {
-        let id = self.find(named, user)?;
-        let standing = self.controller.ledger().standing(id).context("the job is not known")?;
-        ensure!(intake::may_change(standing.job, user), "job {} belongs to another user", id.0);
+    fn own(&self, named: &str, caller: Caller) -> anyhow::Result<JobId> {
+        let id = self.find(named, caller)?;
+        let standing = self.controller.ledger().standing(id);
+        let standing = standing.with_context(|| missing("the job is not known"))?;
+        if !intake::may_change(standing.job, caller.user) {
+            let why = format!("job {} belongs to another user", id.0);
+            return Err(Refusal::new(Kind::Forbidden, why).into());
+        }
         Ok(id)
     }
 
     fn change(
         &mut self,
         chosen: &Chosen,
-        user: User,
+        caller: Caller,
         request: fn(JobId) -> Request,
     ) -> anyhow::Result<Value> {
-        let ids = self.chosen(chosen, user)?;
+        let ids = self.chosen(chosen, caller)?;
         let ledger = self.controller.ledger();
         let has_ended = |id: &&JobId| ledger.standing(**id).is_some_and(|it| it.ended.is_some());
         if let Some(ended) = ids.iter().find(has_ended) {
-            bail!("job {} has ended; motley job show {} says how", ended.0, ended.0);
+            let why = format!("job {} has ended; motley job show {} says how", ended.0, ended.0);
+            return Err(Refusal::new(Kind::Conflict, why).into());
         }
         self.controller.ask(ids.iter().copied().map(request).collect())?;
         Ok(json!({ "jobs": ids.iter().map(|id| id.0).collect::<Vec<_>>() }))
@@ -245,45 +314,51 @@ impl Daemon {
     fn change_node(
         &mut self,
         named: &str,
-        user: User,
         request: fn(NodeId) -> Request,
     ) -> anyhow::Result<Value> {
-        ensure_operator(user)?;
         let mut nodes = self.controller.ledger().nodes().map(|entry| &entry.node);
         let found = nodes.find(|node| node.name == named).map(|node| node.id);
         drop(nodes);
-        let Some(id) = found else { bail!("there is no node {named:?}; motley nodes lists them") };
+        let none = || missing(format!("there is no node {named:?}; motley nodes lists them"));
+        let id = found.with_context(none)?;
         self.controller.ask(vec![request(id)])?;
         Ok(json!({ "node": named }))
     }
 
     /// Which run's output is meant, and whether its job has ended.
-    fn output(&self, named: &str, task: Option<u32>, user: User) -> anyhow::Result<Value> {
-        let (id, ledger) = (self.own(named, user)?, self.controller.ledger());
-        let standing = ledger.standing(id).context("the job is not known")?;
-        let program = standing.job.program.as_deref().context("the job runs no program")?;
+    fn output(&self, named: &str, task: Option<u32>, caller: Caller) -> anyhow::Result<Value> {
+        let (id, ledger) = (self.own(named, caller)?, self.controller.ledger());
+        let standing = ledger.standing(id).with_context(|| missing("the job is not known"))?;
+        let nothing = |why: String| Refusal::new(Kind::Conflict, why);
+        let program = standing.job.program.as_deref();
+        let program = program.with_context(|| nothing("the job runs no program".to_owned()))?;
+        let (id_text, directory) = (id.0, &program.directory);
         match &program.output {
             Output::Kept => {}
-            Output::Discarded => bail!("the output of job {} is not kept", id.0),
-            Output::Files(file, _) => bail!(
-                "the output of job {} goes into files like {file} in {}",
-                id.0,
-                program.directory
-            ),
+            Output::Discarded => {
+                let why = format!("the output of job {id_text} is not kept");
+                return Err(nothing(why).into());
+            }
+            Output::Files(file, _) => {
+                let why = format!(
+                    "the output of job {id_text} goes into files like {file} in {directory}"
+                );
+                return Err(nothing(why).into());
+            }
         }
         let (first, task) = (program.first, task.unwrap_or(program.first));
         let index = task.checked_sub(first).filter(|index| *index < standing.job.tasks);
         let Some(index) = index.map(TaskIndex) else {
             let last = u64::from(first) + u64::from(standing.job.tasks) - 1;
-            bail!("job {} has the tasks {first} to {last}, and no task {task}", id.0);
+            let why = format!("job {} has the tasks {first} to {last}, and no task {task}", id.0);
+            return Err(missing(why).into());
         };
         let attempt = ledger.latest_attempt(id, index).unwrap_or_default();
         let run = RunId { job: id, task: index, attempt };
         done((run, standing.ended.is_some()))
     }
 
-    fn apply(&mut self, text: String, user: User) -> anyhow::Result<Value> {
-        ensure_operator(user)?;
+    fn apply(&mut self, text: String) -> anyhow::Result<Value> {
         let policy = controller::policy_file::read("the policy", &text)?;
         ensure!(
             policy.externals.is_empty(),
@@ -291,11 +366,11 @@ impl Daemon {
         );
         let name = policy.name.clone();
         self.controller.apply(policy, text)?;
+        self.tell_of_policy();
         Ok(json!({ "policy": name }))
     }
 
-    fn down(&mut self, how: Down, user: User) -> anyhow::Result<Value> {
-        ensure_operator(user)?;
+    fn down(&mut self, how: Down) -> anyhow::Result<Value> {
         // What its user drained stays drained.
         if how == Down::Drain && !self.controller.ledger().is_drained(NodeId(0)) {
             self.place.note_ending()?;
@@ -308,16 +383,17 @@ impl Daemon {
     fn explain(&mut self, id: JobId) -> anyhow::Result<Value> {
         let snapshot = self.controller.snapshot();
         let decision = self.controller.plan(&snapshot);
-        let standing = self.controller.ledger().standing(id).context("the job is not known")?;
+        let standing = self.controller.ledger().standing(id);
+        let standing = standing.with_context(|| missing("the job is not known"))?;
         let job = Arc::clone(standing.job);
         self.page(job, snapshot, decision)
     }
 
-    fn plan(&mut self, told: &Submission, user: User) -> anyhow::Result<Value> {
+    fn plan(&mut self, told: &Submission, caller: Caller) -> anyhow::Result<Value> {
         let (id, at) = (JobId(self.next_job), self.controller.body().now());
         let inventory = self.inventory();
         let ledger = self.controller.ledger();
-        let job = Arc::new(intake::job(told, user, (id, at), (&inventory, ledger))?);
+        let job = Arc::new(intake::job(told, caller.user, (id, at), (&inventory, ledger))?);
         let snapshot = self.controller.snapshot_with(&job);
         let decision = self.controller.plan(&snapshot);
         self.page(job, snapshot, decision)
@@ -335,12 +411,13 @@ impl Daemon {
         let (policy, effort) = (self.policy(), Effort::DEFAULT);
         let inquiry = Inquiry { snapshot: &snapshot, decision: &decision, policy, effort, job: id };
         let answer = if waiting > 0 { answer(&inquiry, None) } else { None };
+        let (told, placed_count) = self.history.told(id);
         let visit = Visit {
             job,
             snapshot,
             decision,
-            placed: Vec::new(),
-            placed_count: 0,
+            placed: told,
+            placed_count,
             tasks,
             ended: Vec::new(),
             ending: None,
@@ -357,17 +434,28 @@ impl Daemon {
             remarks: &[],
             now: Some(ledger.at()),
         });
-        Ok(json!({ "page": page, "text": explain::text(&page) }))
+        done(Explained { page: serde_json::to_value(&page)?, text: explain::text(&page) })
     }
 }
 
-/// Whether a user may change what concerns everybody.
-fn ensure_operator(user: User) -> anyhow::Result<()> {
-    let own = rustix::process::geteuid().as_raw();
-    ensure!(user.uid == 0 || user.uid == own, "only the daemon's own user and root may do that");
-    Ok(())
+/// That there is no such thing.
+pub(super) fn missing(why: impl Into<String>) -> Refusal {
+    Refusal::new(Kind::Missing, why)
 }
 
-fn done(value: impl Serialize) -> anyhow::Result<Value> {
+/// What is answered, with what is wrong told as well as the error knows it.
+pub(super) fn answer_of(done: anyhow::Result<Value>) -> Answer {
+    match done {
+        Ok(value) => Answer::Done(value),
+        Err(error) => {
+            let is_ours = error.is::<AskError>() || error.is::<JournalError>();
+            let known = error.downcast_ref::<Refusal>().map(|refusal| refusal.kind);
+            let other = if is_ours { Kind::Unavailable } else { Kind::Invalid };
+            Answer::Refused(Refusal::new(known.unwrap_or(other), format!("{error:#}")))
+        }
+    }
+}
+
+pub(super) fn done(value: impl Serialize) -> anyhow::Result<Value> {
     Ok(serde_json::to_value(value)?)
 }

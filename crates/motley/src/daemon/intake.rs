@@ -6,10 +6,11 @@ use anyhow::{Context as _, bail, ensure};
 use controller::Ledger;
 use fleet::{Dependency, Job, JobId, Output, Program, Time, User};
 use serde_json::Value;
+use server::api::{Kind, Refusal, Submission};
 use sim::Inventory;
 use sim::read;
 
-use crate::api::Submission;
+use super::answers::missing;
 
 /// The most bytes of arguments, and of environment, of a program: what the system takes.
 const TEXT_MAX: usize = 1 << 20;
@@ -92,10 +93,15 @@ pub(super) fn find(ledger: &Ledger, named: &str, user: User) -> anyhow::Result<J
     match (found.next(), found.next()) {
         (Some(only), None) => Ok(only),
         (Some(first), Some(next)) => {
-            bail!("several jobs are named {named:?}, {first} and {next} among them; give a number")
+            let why = format!(
+                "several jobs are named {named:?}, {first} and {next} among them; give a number"
+            );
+            Err(Refusal::new(Kind::Conflict, why).into())
         }
         (None, _) => {
-            bail!("there is no job {named:?}; motley jobs --all lists those that are known")
+            let why =
+                format!("there is no job {named:?}; motley jobs --all lists those that are known");
+            Err(missing(why).into())
         }
     }
 }

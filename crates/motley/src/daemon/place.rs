@@ -91,6 +91,11 @@ impl Place {
         self.directory.join("keeper")
     }
 
+    /// The file of tokens.
+    pub(super) fn tokens(&self) -> PathBuf {
+        self.directory.join("tokens.json")
+    }
+
     /// The inventory that is in force: this file, of which a copy is kept, else the copy.
     pub(super) fn inventory(&self, given: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
         let kept = self.directory.join("inventory.toml");

@@ -1,12 +1,14 @@
 //! What clients are shown of jobs, runs and nodes.
 
+use std::collections::BTreeMap;
+
 use controller::{Ledger, Standing};
 use fleet::{
-    ClassId, DeviceFree, Explanation, Failure, JobId, Milli, MilliCores, NodeEntry, Run, Time,
+    Bytes, ClassId, DeviceFree, Explanation, Failure, JobId, MilliCores, NodeEntry, NodeId, Run,
     Usage,
 };
+use server::api::{Amount, DeviceView, JobView, NodeView, RunView, UsageView};
 
-use crate::api::{DeviceView, JobView, NodeView, RunView, UsageView};
 use crate::render::{self, Names};
 
 /// The most runs of one job that are listed.
@@ -15,12 +17,51 @@ const RUNS_MAX: usize = 100;
 /// The longest command line that is shown.
 const COMMAND_MAX: usize = 200;
 
-/// A job as it is listed.
-pub(super) fn job(
-    ledger: &Ledger,
-    explanation: &Explanation,
-    (id, now): (JobId, Time),
-) -> Option<JobView> {
+/// What is shown from: one moment.
+pub(super) struct Viewer<'a> {
+    ledger: &'a Ledger,
+    explanation: &'a Explanation,
+    names: Names<'a>,
+    /// How many runs each node has.
+    runs: BTreeMap<NodeId, usize>,
+}
+
+impl<'a> Viewer<'a> {
+    pub(super) fn new(ledger: &'a Ledger, explanation: &'a Explanation) -> Self {
+        let nodes = ledger.nodes().map(|entry| entry.node.name.as_str()).collect();
+        let mut runs = BTreeMap::new();
+        for run in ledger.runs() {
+            *runs.entry(run.placement.node).or_insert(0) += 1;
+        }
+        let (classes, now) = (ledger.classes(), Some(ledger.at()));
+        let names = Names { classes, nodes, externals: &[], now };
+        Self { ledger, explanation, names, runs }
+    }
+
+    /// A job as it is listed.
+    pub(super) fn job(&self, id: JobId) -> Option<JobView> {
+        job(self, id)
+    }
+
+    /// A node as it is listed.
+    pub(super) fn node(&self, id: NodeId) -> Option<NodeView> {
+        self.ledger.nodes().nth(id.index()).map(|entry| node(self, entry))
+    }
+
+    fn why(&self, id: JobId) -> String {
+        let told = self.explanation.waiting.binary_search_by_key(&id, |still| still.job);
+        match (told, self.ledger.standing(id)) {
+            (Ok(place), Some(standing)) => {
+                let reason = &self.explanation.waiting[place].reason;
+                render::reason(&self.names, standing.job, reason)
+            }
+            _ => "its turn has not come yet".to_owned(),
+        }
+    }
+}
+
+fn job(viewer: &Viewer<'_>, id: JobId) -> Option<JobView> {
+    let ledger = viewer.ledger;
     let standing = ledger.standing(id)?;
     let Standing { job, tally, unmet, failed_tasks, ended, used, .. } = standing;
     let state = state(&standing);
@@ -30,7 +71,7 @@ pub(super) fn job(
             let others: Vec<_> = unmet.iter().take(5).map(|other| other.0.to_string()).collect();
             Some(format!("waits for the end of job {}", others.join(", ")))
         }
-        "waiting" => Some(why(ledger, explanation, (id, now))),
+        "waiting" => Some(viewer.why(id)),
         _ => None,
     };
     let program = job.program.as_deref();
@@ -97,19 +138,6 @@ fn status(standing: &Standing<'_>) -> u8 {
     }
 }
 
-fn why(ledger: &Ledger, explanation: &Explanation, (id, now): (JobId, Time)) -> String {
-    let told = explanation.waiting.iter().find(|still| still.job == id);
-    let nodes = ledger.nodes().map(|entry| entry.node.name.as_str()).collect();
-    match (told, ledger.standing(id)) {
-        (Some(told), Some(standing)) => {
-            let classes = ledger.classes();
-            let names = Names { classes, nodes, externals: &[], now: Some(now) };
-            render::reason(&names, standing.job, &told.reason)
-        }
-        _ => "its turn has not come yet".to_owned(),
-    }
-}
-
 fn view_of(ledger: &Ledger, run: &Run, first: u32) -> RunView {
     let node = ledger.nodes().nth(run.placement.node.index());
     let grant = &run.placement.grant;
@@ -132,8 +160,8 @@ fn view_of(ledger: &Ledger, run: &Run, first: u32) -> RunView {
     }
 }
 
-/// A node as it is listed.
-pub(super) fn node(ledger: &Ledger, entry: &NodeEntry) -> NodeView {
+fn node(viewer: &Viewer<'_>, entry: &NodeEntry) -> NodeView {
+    let ledger = viewer.ledger;
     let id = entry.node.id;
     let state = match (entry.up, ledger.is_drained(id)) {
         (true, _) => "up",
@@ -143,12 +171,15 @@ pub(super) fn node(ledger: &Ledger, entry: &NodeEntry) -> NodeView {
     let whole = entry.node.capacity(ledger.classes());
     let device = |class: &ClassId, free: &DeviceFree, whole: &DeviceFree| {
         let class = ledger.classes().get(*class);
-        let share = |share: Milli| MilliCores(share.0.into()).to_string();
+        let share = |free: &DeviceFree| f64::from(free.share.0) / 1e3;
         DeviceView {
             model: class.model.clone(),
             kind: render::kind(class.kind).to_owned(),
-            share: (share(free.share), share(whole.share)),
-            memory: (free.memory.to_string(), whole.memory.to_string()),
+            share: Amount { free: share(free), whole: share(whole) },
+            memory_bytes: bytes(free.memory, whole.memory),
+            celsius: None,
+            watts: None,
+            busy: None,
         }
     };
     let states = entry.free.devices.iter().zip(&whole.devices);
@@ -157,11 +188,20 @@ pub(super) fn node(ledger: &Ledger, entry: &NodeEntry) -> NodeView {
         name: entry.node.name.clone(),
         state: state.to_owned(),
         model: ledger.classes().get(entry.node.cpu).model.clone(),
-        cores: (entry.free.cores.to_string(), whole.cores.to_string()),
-        memory: (entry.free.memory.to_string(), whole.memory.to_string()),
+        cores: Amount { free: cores(entry.free.cores), whole: cores(whole.cores) },
+        memory_bytes: bytes(entry.free.memory, whole.memory),
         devices: devices.map(|(class, (free, whole))| device(class, free, whole)).collect(),
-        runs: ledger.runs().filter(|run| run.placement.node == id).count(),
+        runs: viewer.runs.get(&id).copied().unwrap_or(0),
     }
+}
+
+/// Cores as a number.
+pub(super) fn cores(cores: MilliCores) -> f64 {
+    cores.0 as f64 / 1e3
+}
+
+fn bytes(free: Bytes, whole: Bytes) -> Amount {
+    Amount { free: free.0 as f64, whole: whole.0 as f64 }
 }
 
 fn clip(text: &str) -> String {

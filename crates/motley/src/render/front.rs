@@ -12,6 +12,7 @@ use controller::policy_file;
 use fleet::Policy;
 use fleet::policy::Objective;
 use serde::Serialize;
+use server::api::{FrontView, PointView};
 use sim::front::{Front, Origin, Others, Point};
 
 use super::simulation::{Input, span};
@@ -52,6 +53,28 @@ pub fn text(input: &Input, front: &Front, base: &str) -> String {
         }
     }
     text
+}
+
+/// The front as a daemon shows it, of so many jobs.
+#[must_use]
+pub fn live(front: &Front, base: &str, (jobs, notes): (usize, Vec<String>)) -> FrontView {
+    let point = |(position, point): (usize, &Point)| {
+        let values: Option<Vec<f64>> = point.values.iter().copied().collect();
+        Some(PointView {
+            label: how(front, point, base),
+            values: values?,
+            is_policy: position == 0,
+            is_knee: front.knee == Some(position),
+            is_on_front: front.front.contains(&position),
+        })
+    };
+    FrontView {
+        objectives: names(front).into_iter().map(str::to_owned).collect(),
+        figures: front.objectives.iter().map(|(one, _)| heading(*one).to_owned()).collect(),
+        points: front.points.iter().enumerate().filter_map(point).collect(),
+        jobs,
+        notes,
+    }
 }
 
 fn table(front: &Front, base: &str) -> String {

@@ -5,12 +5,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fleet::{Bytes, Time};
 
 use super::{lines_of, plain_table, words};
-use crate::api::{JobView, NodeView, StatusView, UsageView};
+use server::api::{DeviceView, JobView, NodeView, StatusView, TokenView, UsageView};
 
 /// How the daemon is.
 #[must_use]
 pub fn status(status: &StatusView) -> String {
-    let StatusView { version, pid, directory, policy, jobs, running, notes } = status;
+    let StatusView { version, pid, directory, policy, jobs, running, notes, .. } = status;
     let mut text =
         format!("motley {version} runs in {directory} as process {pid}, under policy {policy}\n");
     let jobs: Vec<_> = jobs.iter().map(|(state, count)| format!("{count} {state}")).collect();
@@ -104,21 +104,47 @@ pub fn nodes(nodes: &[NodeView]) -> String {
     let mut table = plain_table();
     table.set_header(["node", "state", "cpu", "free cores", "free memory", "devices", "runs"]);
     for node in nodes {
-        let device = |it: &crate::api::DeviceView| {
-            format!("{} {}: {} of {} free", it.kind, it.model, it.share.0, it.share.1)
+        let device = |it: &DeviceView| {
+            format!("{} {}: {} of {} free", it.kind, it.model, it.share.free, it.share.whole)
         };
         let devices: Vec<_> = node.devices.iter().map(device).collect();
         table.add_row([
             words::clip(&node.name),
             node.state.clone(),
             words::clip(&node.model),
-            format!("{} of {}", node.cores.0, node.cores.1),
-            format!("{} of {}", node.memory.0, node.memory.1),
+            format!("{} of {}", node.cores.free, node.cores.whole),
+            format!("{} of {}", memory(node.memory_bytes.free), memory(node.memory_bytes.whole)),
             words::list(&devices, "; "),
             node.runs.to_string(),
         ]);
     }
     lines_of(&table)
+}
+
+/// A table of tokens.
+#[must_use]
+pub fn tokens(tokens: &[TokenView]) -> String {
+    if tokens.is_empty() {
+        return "no tokens\n".to_owned();
+    }
+    let mut table = plain_table();
+    table.set_header(["token", "scope", "user", "created", "holds until"]);
+    for token in tokens {
+        table.add_row([
+            token.name.clone(),
+            token.scope.name().to_owned(),
+            token.user.to_string(),
+            moment(token.made),
+            token.expires.map_or_else(|| "it is revoked".to_owned(), moment),
+        ]);
+    }
+    lines_of(&table)
+}
+
+/// Memory as a quantity; what is shown is a whole number of bytes.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was whole")]
+fn memory(bytes: f64) -> Bytes {
+    Bytes(bytes as u64)
 }
 
 fn moment(micros: u64) -> String {

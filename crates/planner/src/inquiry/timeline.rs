@@ -10,10 +10,13 @@
 
 use std::collections::BTreeSet;
 
-use fleet::{Changes, Milli, NodeId, Plan, RunId, Serial, Snapshot, Span, Stage, Time};
+use fleet::{
+    Changes, Decision, Milli, NodeId, Placement, Plan, Policy, RunId, Serial, Snapshot, Span,
+    Stage, Time,
+};
 
 use super::{Inquiry, starts, suppose};
-use crate::{Scratch, plan};
+use crate::{Effort, Scratch, plan};
 
 /// The most moments at which one time line plans again.
 pub const MOMENTS_MAX: u32 = 256;
@@ -136,6 +139,34 @@ fn expect(inquiry: &Inquiry<'_>, factor: Milli) -> Expected {
         next = decision.plan;
     }
     Expected::After(ahead.state.at)
+}
+
+/// What is expected to start after a decision, with when, the soonest first: if every run takes as
+/// long as declared, and looking ahead for at most so many moments at which plans are made, and so
+/// many starts.
+#[must_use]
+pub fn outlook(
+    (snapshot, decision): (&Snapshot, &Decision),
+    (policy, effort): (&Policy, Effort),
+    (moments_max, starts_max): (u32, usize),
+) -> Vec<(Time, Placement)> {
+    let mut ahead = Ahead::new(snapshot, Milli::WHOLE);
+    let mut next = decision.plan.clone();
+    let mut starts = Vec::new();
+    for _ in 0..moments_max {
+        ahead.carry_out(&next);
+        if ahead.state.backlog.is_empty() || !ahead.advance(next.wake) {
+            break;
+        }
+        next = plan(&ahead.state, policy, effort, &mut ahead.scratch).plan;
+        let at = ahead.state.at;
+        starts.extend(next.placements.iter().map(|placement| (at, placement.clone())));
+        if starts.len() >= starts_max {
+            starts.truncate(starts_max);
+            break;
+        }
+    }
+    starts
 }
 
 /// A snapshot on its way forward.

@@ -1,0 +1,158 @@
+//! The door: who is there, and what they may.
+
+use std::net::IpAddr;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
+
+use axum::extract::FromRequestParts;
+use axum::http::header;
+use axum::http::request::Parts;
+use fleet::User;
+
+use crate::api::{Caller, Kind, Refusal, Scope};
+use crate::desk::Counter;
+use crate::events::Happened;
+use crate::pace::{Limit, Pace, Who};
+use crate::serve::OutputSource;
+use crate::token::{Tokens, now};
+
+/// How often one user may ask: far above what people and their scripts need.
+const USERS: Limit = Limit { burst: 5_000.0, each_second: 2_000.0 };
+
+/// How often one address may ask without a token that holds.
+const STRANGERS: Limit = Limit { burst: 50.0, each_second: 5.0 };
+
+/// The other end of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Peer {
+    /// A user of this machine; the system says who.
+    User(User),
+    /// Somebody who comes from there.
+    Stranger(IpAddr),
+}
+
+/// What all requests share.
+pub(crate) struct House {
+    pub(crate) counter: Counter,
+    pub(crate) tokens: RwLock<Tokens>,
+    pub(crate) happened: Happened,
+    pub(crate) output: OutputSource,
+    pub(crate) version: &'static str,
+    users: Pace,
+    strangers: Pace,
+}
+
+impl House {
+    pub(crate) fn new(
+        counter: Counter,
+        tokens: Tokens,
+        happened: Happened,
+        (version, output): (&'static str, OutputSource),
+    ) -> Self {
+        let (users, strangers) = (Pace::new(USERS), Pace::new(STRANGERS));
+        let tokens = RwLock::new(tokens);
+        Self { counter, tokens, happened, output, version, users, strangers }
+    }
+
+    fn admit(&self, parts: &Parts) -> Result<Visitor, Refusal> {
+        let visitor = match parts.extensions.get::<Peer>() {
+            Some(Peer::User(user)) => user_of_machine(*user)?,
+            Some(Peer::Stranger(address)) => self.bearer(parts, *address)?,
+            None => return Err(Refusal::new(Kind::Unknown, "nobody knows who asks")),
+        };
+        match self.users.take(Who::User(visitor.caller.user.uid), Instant::now()) {
+            true => Ok(visitor),
+            false => Err(Refusal::new(Kind::Often, "you ask too often; slow down")),
+        }
+    }
+
+    fn bearer(&self, parts: &Parts, address: IpAddr) -> Result<Visitor, Refusal> {
+        let given = parts.headers.get(header::AUTHORIZATION);
+        let given = given.and_then(|value| value.to_str().ok());
+        let secret = given.and_then(|value| {
+            let (scheme, secret) = value.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
+        });
+        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(token) = secret.and_then(|secret| tokens.find(secret, now())) {
+            let caller = Caller { user: token.user(), is_operator: token.scope == Scope::Admin };
+            return Ok(Visitor { caller, scope: token.scope });
+        }
+        if !self.strangers.take(Who::Stranger(address), Instant::now()) {
+            return Err(Refusal::new(Kind::Often, "too many requests without a token that holds"));
+        }
+        Err(Refusal::new(
+            Kind::Unknown,
+            match secret {
+                Some(_) => "this token is not known, was revoked, or holds no more",
+                None => "send a token: Authorization: Bearer …; motley token create makes one",
+            },
+        ))
+    }
+}
+
+/// A user of this machine, over the socket.
+fn user_of_machine(user: User) -> Result<Visitor, Refusal> {
+    let own = rustix::process::geteuid();
+    let is_operator = user.uid == 0 || user.uid == own.as_raw();
+    if !own.is_root() && !is_operator {
+        let other = "this daemon serves another user; start one of your own: motley up";
+        return Err(Refusal::new(Kind::Forbidden, other));
+    }
+    let scope = if is_operator { Scope::Admin } else { Scope::Submit };
+    Ok(Visitor { caller: Caller { user, is_operator }, scope })
+}
+
+/// Who asks, known and let in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Visitor {
+    pub(crate) caller: Caller,
+    pub(crate) scope: Scope,
+}
+
+impl Visitor {
+    fn need(self, scope: Scope) -> Result<Caller, Refusal> {
+        if self.scope >= scope {
+            return Ok(self.caller);
+        }
+        let (has, needs) = (self.scope.name(), scope.name());
+        let why = format!("this needs the scope {needs}, and you have {has}");
+        Err(Refusal::new(Kind::Forbidden, why))
+    }
+}
+
+impl FromRequestParts<Arc<House>> for Visitor {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, house: &Arc<House>) -> Result<Self, Refusal> {
+        house.admit(parts)
+    }
+}
+
+/// One who may look.
+pub(crate) struct Reader(pub(crate) Caller);
+
+/// One who may submit.
+pub(crate) struct Submitter(pub(crate) Caller);
+
+/// One who may change everything.
+pub(crate) struct Admin(pub(crate) Caller);
+
+macro_rules! needs {
+    ($role:ident, $scope:expr) => {
+        impl FromRequestParts<Arc<House>> for $role {
+            type Rejection = Refusal;
+
+            async fn from_request_parts(
+                parts: &mut Parts,
+                house: &Arc<House>,
+            ) -> Result<Self, Refusal> {
+                house.admit(parts)?.need($scope).map(Self)
+            }
+        }
+    };
+}
+
+needs!(Reader, Scope::Read);
+needs!(Submitter, Scope::Submit);
+needs!(Admin, Scope::Admin);

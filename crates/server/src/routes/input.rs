@@ -1,0 +1,118 @@
+//! Reading what a request says, with a refusal that says what is wrong with it.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::header;
+use axum::http::request::Parts;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+use tokio::sync::Semaphore;
+
+use crate::api::{CALL_MAX, Kind, Refusal};
+
+/// How long the body of a request may take to come.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// So many long bodies are read at a time, and what is long: they are held in memory.
+static LONG: Semaphore = Semaphore::const_new(4);
+const SHORT: usize = 1 << 20;
+
+/// The longest key of a submission.
+const KEY_MAX: usize = 128;
+
+/// What the query says.
+pub(crate) struct Asking<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asking<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        match Query::from_request_parts(parts, state).await {
+            Ok(Query(told)) => Ok(Self(told)),
+            Err(error) => Err(Refusal::new(Kind::Malformed, error.body_text())),
+        }
+    }
+}
+
+/// What stands in the path.
+pub(crate) struct Named<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        match Path::from_request_parts(parts, state).await {
+            Ok(Path(told)) => Ok(Self(told)),
+            Err(error) => Err(Refusal::new(Kind::Malformed, error.body_text())),
+        }
+    }
+}
+
+/// What names a submission, where something does.
+pub(crate) struct IdempotencyKey(pub(crate) Option<String>);
+
+impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+        let Some(given) = parts.headers.get("idempotency-key") else { return Ok(Self(None)) };
+        match given.to_str() {
+            Ok(key) if (1..=KEY_MAX).contains(&key.len()) => Ok(Self(Some(key.to_owned()))),
+            _ => {
+                let why = format!("an Idempotency-Key has 1 to {KEY_MAX} letters of ASCII");
+                Err(Refusal::new(Kind::Malformed, why))
+            }
+        }
+    }
+}
+
+/// The body, as JSON.
+pub(crate) struct Told<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Told<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Refusal> {
+        let kind = request.headers().get(header::CONTENT_TYPE);
+        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        if !kind.eq_ignore_ascii_case("application/json") {
+            let why = "send JSON, and say so: Content-Type: application/json";
+            return Err(Refusal::new(Kind::Foreign, why));
+        }
+        let length = request.headers().get(header::CONTENT_LENGTH);
+        let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+        let is_short = length.is_some_and(|length| length <= SHORT);
+        let _permit = match is_short {
+            true => None,
+            false => Some(LONG.acquire().await),
+        };
+        let bytes = read(request.into_body()).await?;
+        serde_json::from_slice(&bytes).map(Self).map_err(|error| {
+            let kind = match error.classify() {
+                Category::Data => Kind::Invalid,
+                _ => Kind::Malformed,
+            };
+            Refusal::new(kind, format!("understand the call: {error}"))
+        })
+    }
+}
+
+async fn read(body: Body) -> Result<Bytes, Refusal> {
+    let collected = Limited::new(body, CALL_MAX).collect();
+    match tokio::time::timeout(PATIENCE, collected).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            let why = format!("a call has at most {CALL_MAX} bytes; ask in parts");
+            Err(Refusal::new(Kind::Large, why))
+        }
+        Ok(Err(error)) => Err(Refusal::new(Kind::Malformed, format!("read the call: {error}"))),
+        Err(_) => {
+            let why = format!("the call did not come within {} s", PATIENCE.as_secs());
+            Err(Refusal::new(Kind::Slow, why))
+        }
+    }
+}

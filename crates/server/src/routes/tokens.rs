@@ -1,0 +1,85 @@
+//! Tokens: listing, making, revoking.
+
+use std::sync::{Arc, PoisonError};
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+
+use super::input::{Named, Told};
+use crate::api::{Kind, Refusal, Scope, TokenMade, TokenRequest, TokenView};
+use crate::door::{Admin, House, Submitter};
+use crate::token::{TokenError, Wanted};
+
+impl From<TokenError> for Refusal {
+    fn from(error: TokenError) -> Self {
+        let kind = match &error {
+            TokenError::Taken(_) | TokenError::Full => Kind::Conflict,
+            TokenError::Name(_) => Kind::Invalid,
+            TokenError::Missing(_) => Kind::Missing,
+            TokenError::File { .. } | TokenError::Garbled { .. } => Kind::Unavailable,
+        };
+        let why = match &error {
+            TokenError::File { source, .. } => format!("{error}: {source}"),
+            _ => error.to_string(),
+        };
+        Self::new(kind, why)
+    }
+}
+
+/// List the tokens.
+#[utoipa::path(get, path = "/v1/tokens", responses(
+    (status = 200, description = "The tokens.", body = Vec<TokenView>),
+))]
+pub(crate) async fn list(State(house): State<Arc<House>>, Admin(_): Admin) -> Json<Vec<TokenView>> {
+    Json(house.tokens.read().unwrap_or_else(PoisonError::into_inner).list())
+}
+
+/// Make a token that acts as whoever asks.
+#[utoipa::path(post, path = "/v1/tokens", request_body = TokenRequest, responses(
+    (status = 201, description = "The token, with its secret.", body = TokenMade),
+))]
+pub(crate) async fn make(
+    State(house): State<Arc<House>>,
+    Submitter(caller): Submitter,
+    Told(TokenRequest { name, scope, seconds }): Told<TokenRequest>,
+) -> Result<(StatusCode, Json<TokenMade>), Refusal> {
+    if scope == Scope::Admin && !caller.is_operator {
+        let why = "only who may change everything makes a token that may";
+        return Err(Refusal::new(Kind::Forbidden, why));
+    }
+    let wanted = Wanted { name, scope, user: caller.user, seconds };
+    let made = on_disk(&house, move |tokens| tokens.make(wanted)).await?;
+    Ok((StatusCode::CREATED, Json(made)))
+}
+
+/// Revoke a token: it holds no more from now on.
+#[utoipa::path(delete, path = "/v1/tokens/{name}", params(
+    ("name" = String, Path, description = "Its name."),
+), responses((status = 200, description = "The token that was revoked.", body = TokenView)))]
+pub(crate) async fn revoke(
+    State(house): State<Arc<House>>,
+    Submitter(caller): Submitter,
+    Named(name): Named<String>,
+) -> Result<Json<TokenView>, Refusal> {
+    let owner = house.tokens.read().unwrap_or_else(PoisonError::into_inner).owner(&name);
+    if owner.is_some_and(|owner| owner != caller.user.uid) && !caller.is_operator {
+        return Err(Refusal::new(Kind::Forbidden, "this token belongs to another user"));
+    }
+    on_disk(&house, move |tokens| tokens.revoke(&name)).await.map(Json)
+}
+
+/// Changes tokens where waiting for the disk holds up nobody else.
+async fn on_disk<T: Send + 'static>(
+    house: &Arc<House>,
+    change: impl FnOnce(&mut crate::token::Tokens) -> Result<T, TokenError> + Send + 'static,
+) -> Result<T, Refusal> {
+    let house = Arc::clone(house);
+    let changed = tokio::task::spawn_blocking(move || {
+        change(&mut house.tokens.write().unwrap_or_else(PoisonError::into_inner))
+    });
+    match changed.await {
+        Ok(done) => Ok(done?),
+        Err(error) => Err(Refusal::new(Kind::Unavailable, format!("change tokens: {error}"))),
+    }
+}

@@ -1,0 +1,100 @@
+//! How the daemon is, what happens, and its end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio_stream::StreamExt as _;
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::ask;
+use super::input::Told;
+use crate::api::{Call, DownRequest, Kind, Refusal, Running, StatusView, Whoami};
+use crate::door::{Admin, House, Reader, Visitor};
+
+/// The most clients that listen at a time.
+const LISTENERS_MAX: usize = 200;
+
+/// How often a client that hears nothing is told that all is well.
+const PULSE: Duration = Duration::from_secs(15);
+
+/// How the daemon and its fleet are.
+#[utoipa::path(get, path = "/v1/status", responses(
+    (status = 200, description = "How it is.", body = StatusView),
+))]
+pub(crate) async fn status(
+    State(house): State<Arc<House>>,
+    Reader(caller): Reader,
+) -> Result<Json<Value>, Refusal> {
+    ask(&house, Call::Status, caller).await
+}
+
+/// Who asks, and what they may.
+#[utoipa::path(get, path = "/v1/whoami", responses(
+    (status = 200, description = "Who asks.", body = Whoami),
+))]
+pub(crate) async fn whoami(visitor: Visitor) -> Json<Whoami> {
+    Json(Whoami { scope: visitor.scope, user: visitor.caller.user.uid })
+}
+
+/// What happens, as server-sent events. The header `Last-Event-ID` goes on after that event.
+#[utoipa::path(get, path = "/v1/events", params(
+    ("Last-Event-ID" = Option<String>, Header, description = "The last event that was seen."),
+), responses(
+    (status = 200, description = "Events, each an `EventView`.", body = String,
+     content_type = "text/event-stream"),
+))]
+pub(crate) async fn events(
+    State(house): State<Arc<House>>,
+    Reader(_): Reader,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    if house.happened.listeners() >= LISTENERS_MAX {
+        let why = format!("{LISTENERS_MAX} clients listen already; try again later");
+        return Err(Refusal::new(Kind::Unavailable, why));
+    }
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let mut listener = house.happened.listen(last);
+    // One piece waits for the client at most: whoever is slower than that is told to ask again.
+    let (pieces, stream) = mpsc::channel::<Bytes>(1);
+    tokio::spawn(async move {
+        if pieces.send(Bytes::from_static(b": welcome\n\n")).await.is_err() {
+            return;
+        }
+        loop {
+            let piece = tokio::select! {
+                () = pieces.closed() => return,
+                heard = tokio::time::timeout(PULSE, listener.next()) => match heard {
+                    Ok(Some(text)) => Bytes::from(text),
+                    Ok(None) => return,
+                    Err(_) => Bytes::from_static(b": all is well\n\n"),
+                },
+            };
+            if pieces.send(piece).await.is_err() {
+                return;
+            }
+        }
+    });
+    let stream = ReceiverStream::new(stream).map(Ok::<_, std::convert::Infallible>);
+    let headers =
+        [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
+    Ok((headers, Body::from_stream(stream)).into_response())
+}
+
+/// End the daemon.
+#[utoipa::path(post, path = "/v1/down", request_body = DownRequest, responses(
+    (status = 200, description = "It ends; so many tasks run.", body = Running),
+))]
+pub(crate) async fn down(
+    State(house): State<Arc<House>>,
+    Admin(caller): Admin,
+    Told(DownRequest { how }): Told<DownRequest>,
+) -> Result<Json<Value>, Refusal> {
+    ask(&house, Call::Down { how }, caller).await
+}
