@@ -213,9 +213,14 @@ impl LocalBody {
     /// Hears everything from the keeper again where it is time to.
     fn look(&mut self) -> Result<(), BodyError> {
         let now = self.clock.now();
-        let has_unsent = self.link.as_ref().is_some_and(Link::has_unsent);
-        if has_unsent || self.look_at().is_none_or(|at| at > now) {
+        if self.look_at().is_none_or(|at| at > now) {
             return Ok(());
+        }
+        // What was acknowledged goes with the next orders otherwise, and there may never be any.
+        let sent = self.link.as_mut().map_or(Ok(()), Link::send);
+        if sent.is_err() {
+            self.link = None;
+            self.reach()?;
         }
         self.link = None;
         self.reach()?;

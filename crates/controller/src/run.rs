@@ -71,8 +71,8 @@ pub struct News {
     pub nodes: BTreeSet<NodeId>,
     /// What was placed, and why there.
     pub placed: Vec<(Placement, Choice)>,
-    /// What ended, and when.
-    pub ended: Vec<(Run, Time)>,
+    /// What ended, and how.
+    pub ended: Vec<(Run, RunState)>,
 }
 
 impl News {
@@ -92,15 +92,15 @@ impl News {
         for sight in &observation.runs {
             let known = ledger.run(sight.run);
             let is_known = known.is_some_and(|run| run.stage == Stage::Running);
-            let at = match sight.state {
+            let runs = matches!(sight.state, RunState::Running(_));
+            if runs && is_known {
                 // Nothing but what it used is new.
-                RunState::Running(_) if is_known => continue,
-                RunState::Running(_) => None,
-                RunState::Done(at) | RunState::Stopped(at) | RunState::Failed(at, _) => Some(at),
-            };
+                continue;
+            }
             news.jobs.insert(sight.run.job);
             news.nodes.insert(sight.node);
-            news.ended.extend(known.cloned().zip(at));
+            let ended = (!runs).then_some(sight.state);
+            news.ended.extend(known.cloned().zip(ended));
         }
         news
     }

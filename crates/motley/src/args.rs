@@ -77,6 +77,9 @@ pub enum Command {
     /// Drain and resume nodes
     #[command(subcommand)]
     Node(live::Node),
+    /// List the alerts, and how each stands
+    #[command(after_help = "Examples:\n  motley alerts\n  motley alerts --json")]
+    Alerts(live::Ask),
     /// Create, list and revoke tokens, by which clients over TCP prove who they are
     #[command(subcommand)]
     Token(live::Token),

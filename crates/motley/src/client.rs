@@ -3,7 +3,7 @@
 use anyhow::{Context as _, bail};
 use serde::de::DeserializeOwned;
 use server::api::{
-    Chosen, Down, DownRequest, Explained, JobPage, JobView, NodeName, NodePage, Numbers,
+    AlertView, Chosen, Down, DownRequest, Explained, JobPage, JobView, NodeName, NodePage, Numbers,
     PolicyName, PolicyText, Printed, Running, Scope, StatusView, Submission, Submissions,
     TokenMade, TokenRequest, TokenView,
 };
@@ -197,6 +197,14 @@ impl Client {
     pub fn down(&mut self, how: Down) -> anyhow::Result<u64> {
         let ask = Ask::post("/v1/down").telling(&DownRequest { how });
         self.ask("end the daemon", &ask).map(|running: Running| running.running)
+    }
+
+    /// The alerts, and how each stands.
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub fn alerts(&mut self) -> anyhow::Result<Vec<AlertView>> {
+        self.ask("list alerts", &Ask::get("/v1/alerts"))
     }
 
     /// The tokens.

@@ -39,6 +39,7 @@ pub fn main() -> ExitCode {
         Command::Job(args) => return live::job(args),
         Command::Nodes(args) => live::nodes(&args),
         Command::Node(args) => live::node(&args),
+        Command::Alerts(args) => live::alerts(&args),
         Command::Token(args) => token::run(args),
         Command::Journal(args) => journal::run(&args),
         Command::Simulate(args) => simulate::run(&args),

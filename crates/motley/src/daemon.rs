@@ -5,8 +5,10 @@
 //! when something happens: a call, a task that ended, a time that a plan waits
 //! for. It never polls.
 
+mod alarms;
 mod answers;
 mod expectations;
+mod figures;
 mod history;
 mod intake;
 mod keys;
@@ -25,13 +27,15 @@ use anyhow::Context as _;
 use body_local::{LocalBody, Settings};
 use controller::journal::{Durability, Journal};
 use controller::{AdvanceError, Controller, Ledger};
-use fleet::{JobId, NodeId, Policy, Span};
+use fleet::{JobId, NodeId, Policy, Span, Time};
 use planner::Effort;
 use server::api::{Down, EventKind, EventView};
 use server::{Desk, Listen, Server};
 
 use crate::command::policy as policies;
+use alarms::Alarms;
 use answers::Waiting;
+use figures::Counts;
 use history::History;
 use views::Viewer;
 
@@ -55,6 +59,8 @@ pub struct Orders {
     pub inventory: Option<std::path::PathBuf>,
     /// The policy, by name or file; else the one that was applied last.
     pub policy: Option<String>,
+    /// Where rules of alerts are.
+    pub alerts: Option<std::path::PathBuf>,
     /// Where it listens beside its socket.
     pub listen: Option<Listen>,
     /// The program that keeps tasks, and its arguments.
@@ -68,6 +74,9 @@ struct Daemon {
     server: Server,
     waiting: Waiting,
     history: History,
+    counts: Counts,
+    alarms: Alarms,
+    began: Time,
     next_job: u64,
     ending: Option<Down>,
     trouble: Option<String>,
@@ -84,6 +93,7 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
     let mut journal = Journal::open(&orders.place.journal())?;
     let restored = journal.restore().context("go on from the journal")?;
     let inventory = orders.place.inventory(orders.inventory.as_deref())?;
+    let alerts = orders.place.alerts(orders.alerts.as_deref())?;
     let found = machine::find(inventory.as_deref(), restored.ledger.classes())?;
     let notes = found.notes;
     let body = LocalBody::open(Settings {
@@ -110,6 +120,9 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
         woken.wake();
     })
     .context("listen for signals")?;
+    let began = controller.body().now();
+    let remembered = controller.journal().notes();
+    let alarms = Alarms::open(alerts.as_deref(), remembered, waker.clone())?;
     let settings = server::Settings {
         socket: orders.place.socket(),
         tokens: orders.place.tokens(),
@@ -127,6 +140,9 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
         place: orders.place.clone(),
         server,
         history: History::default(),
+        counts: Counts::default(),
+        alarms,
+        began,
         waiting: Waiting::default(),
         next_job,
         ending: None,
@@ -162,6 +178,9 @@ impl Daemon {
                     for drift in &advance.drifts {
                         self.log(&format!("ledger and world differed: {drift:?}"));
                     }
+                    let waiting = self.controller.explanation().waiting.len();
+                    let outcome = (waiting, advance.faults.len());
+                    self.counts.hear(&advance.news, outcome, self.controller.ledger());
                     let tiers = &self.controller.explanation().tiers;
                     let under = (self.controller.ledger(), &tiers[..]);
                     self.history.hear(advance.news.placed, advance.news.ended, under);
@@ -170,6 +189,7 @@ impl Daemon {
                 }
                 Err(error) => self.note(error),
             }
+            self.look_at_alerts();
             if self.is_over()? {
                 return Ok(());
             }
@@ -180,7 +200,8 @@ impl Daemon {
     /// Waits until something happens; where something failed, until it is time to try again.
     fn rest(&mut self) {
         let again = self.trouble.is_some().then(|| self.controller.body().now().after(AGAIN));
-        if let Err(error) = self.controller.wait(again) {
+        let until = [again, self.alarms.next()].into_iter().flatten().min();
+        if let Err(error) = self.controller.wait(until) {
             self.note(error.into());
             std::thread::sleep(Duration::from_micros(AGAIN.0));
         }

@@ -1,8 +1,10 @@
 //! The desk: where calls lie until the daemon takes them up.
 
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::api::{Answer, Call, Caller, Kind, Refusal};
+use crate::metrics::Family;
 
 /// So many calls lie at the desk; whoever calls then waits until there is room.
 const CALLS_MAX: usize = 256;
@@ -60,19 +62,29 @@ pub(crate) fn new(wake: Box<dyn Fn() + Send + Sync>) -> (Counter, Desk) {
 
 impl Counter {
     /// Lays a call on the desk, and waits for its answer.
-    pub(crate) async fn ask(
-        &self,
-        call: Call,
-        caller: Caller,
-    ) -> Result<serde_json::Value, Refusal> {
+    pub(crate) async fn ask(&self, call: Call, caller: Caller) -> Result<Value, Refusal> {
+        match self.pass_on(call, caller).await? {
+            Answer::Done(value) => Ok(value),
+            Answer::Measured(_) => Ok(Value::Null),
+            Answer::Refused(refusal) => Err(refusal),
+        }
+    }
+
+    /// What is measured.
+    pub(crate) async fn figures(&self, caller: Caller) -> Result<Vec<Family>, Refusal> {
+        match self.pass_on(Call::Figures, caller).await? {
+            Answer::Measured(families) => Ok(families),
+            Answer::Done(_) => Ok(Vec::new()),
+            Answer::Refused(refusal) => Err(refusal),
+        }
+    }
+
+    async fn pass_on(&self, call: Call, caller: Caller) -> Result<Answer, Refusal> {
         let gone = || Refusal::new(Kind::Unavailable, "the daemon is ending");
         let (reply, answer) = oneshot::channel();
         let asked = Asked { call, caller, reply: Reply(reply) };
         self.calls.send(asked).await.map_err(|_| gone())?;
         (self.wake)();
-        match answer.await.map_err(|_| gone())? {
-            Answer::Done(value) => Ok(value),
-            Answer::Refused(refusal) => Err(refusal),
-        }
+        answer.await.map_err(|_| gone())
     }
 }

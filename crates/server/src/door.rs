@@ -12,6 +12,7 @@ use fleet::User;
 use crate::api::{Caller, Kind, Refusal, Scope};
 use crate::desk::Counter;
 use crate::events::Happened;
+use crate::metrics::Traffic;
 use crate::pace::{Limit, Pace, Who};
 use crate::serve::OutputSource;
 use crate::token::{Tokens, now};
@@ -38,6 +39,7 @@ pub(crate) struct House {
     pub(crate) happened: Happened,
     pub(crate) output: OutputSource,
     pub(crate) version: &'static str,
+    pub(crate) traffic: Traffic,
     users: Pace,
     strangers: Pace,
 }
@@ -51,7 +53,8 @@ impl House {
     ) -> Self {
         let (users, strangers) = (Pace::new(USERS), Pace::new(STRANGERS));
         let tokens = RwLock::new(tokens);
-        Self { counter, tokens, happened, output, version, users, strangers }
+        let traffic = Traffic::default();
+        Self { counter, tokens, happened, output, version, traffic, users, strangers }
     }
 
     fn admit(&self, parts: &Parts) -> Result<Visitor, Refusal> {

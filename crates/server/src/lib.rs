@@ -7,17 +7,20 @@
 
 #![warn(missing_docs)]
 
+pub mod alert;
 pub mod api;
 pub mod client;
 mod desk;
 mod door;
 mod events;
+pub mod metrics;
 mod page;
 mod pace;
 mod problem;
 mod routes;
 mod serve;
 pub mod token;
+pub mod webhook;
 
 pub use desk::{Asked, Desk, Reply};
 pub use events::Happened;

@@ -7,9 +7,11 @@ mod tokens;
 mod watching;
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode, Uri};
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router, routing};
 use serde_json::Value;
@@ -77,6 +79,8 @@ pub(crate) fn router(house: Arc<House>) -> Router {
         .routes(routes!(watching::status))
         .routes(routes!(watching::whoami))
         .routes(routes!(watching::events))
+        .routes(routes!(watching::alerts))
+        .routes(routes!(watching::metrics))
         .routes(routes!(watching::down))
         .routes(routes!(tokens::list, tokens::make))
         .routes(routes!(tokens::revoke))
@@ -90,6 +94,7 @@ pub(crate) fn router(house: Arc<House>) -> Router {
         .route("/health", routing::get(health))
         .fallback(other)
         .method_not_allowed_fallback(not_allowed)
+        .layer(middleware::from_fn_with_state(Arc::clone(&house), count))
         .with_state(house)
 }
 
@@ -139,6 +144,18 @@ async fn other(method: Method, uri: Uri) -> Response {
 async fn not_allowed(method: Method, uri: Uri) -> Response {
     let why = format!("{} does not take {method}; /openapi.json lists what it does", uri.path());
     problem::respond(StatusCode::METHOD_NOT_ALLOWED, why)
+}
+
+/// Counts what is answered, and how long that took.
+async fn count(State(house): State<Arc<House>>, request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    // These wait on purpose.
+    let waits = request.uri().path().ends_with("/end");
+    let response = next.run(request).await;
+    if !waits {
+        house.traffic.count(response.status().as_u16(), began.elapsed());
+    }
+    response
 }
 
 /// Asks the daemon, and answers with what it says.

@@ -47,12 +47,7 @@ impl Link {
         self.stream.as_fd()
     }
 
-    /// Whether something was not sent yet.
-    pub(super) fn has_unsent(&self) -> bool {
-        !self.outbound.is_empty()
-    }
-
-    fn send(&mut self) -> io::Result<()> {
+    pub(super) fn send(&mut self) -> io::Result<()> {
         let mut sent = 0;
         while sent < self.outbound.len() {
             match rustix::net::send(&self.stream, &self.outbound[sent..], SendFlags::NOSIGNAL) {

@@ -30,6 +30,9 @@ pub struct Up {
     /// Plan by this policy [default: the one that was applied last, else default]
     #[arg(long, value_name = "NAME|FILE")]
     pub policy: Option<String>,
+    /// A file with rules of alerts [default: that of the last time]
+    #[arg(long, value_name = "FILE")]
+    pub alerts: Option<PathBuf>,
     /// Serve the dashboard and the API there too, to who has a token: 127.0.0.1:8080
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<String>,

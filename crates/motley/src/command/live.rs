@@ -38,6 +38,11 @@ pub(super) fn nodes(ask: &Ask) -> anyhow::Result<()> {
     show(ask, &nodes, |nodes| render::live::nodes(nodes))
 }
 
+pub(super) fn alerts(ask: &Ask) -> anyhow::Result<()> {
+    let alerts = client(ask)?.alerts()?;
+    show(ask, &alerts, |alerts| render::live::alerts(alerts))
+}
+
 pub(super) fn node(command: &Node) -> anyhow::Result<()> {
     let (named, change) = match command {
         Node::Drain(named) => (named, NodeChange::Drain),

@@ -36,6 +36,7 @@ fn run(args: &Run) -> anyhow::Result<ExitCode> {
             detach: true,
             inventory: None,
             policy: None,
+            alerts: None,
             listen: None,
             behind_proxy: false,
         };

@@ -28,8 +28,9 @@ pub(super) fn up(args: &Up) -> anyhow::Result<()> {
     let place = Place::choose(args.at.directory.as_deref())?;
     if args.detach {
         let status = start(args, &place)?;
+        let address = status.address.map_or(String::new(), |address| format!(", at {address}/"));
         return out::print(&format!(
-            "motley runs in {} as process {}, under policy {}\n",
+            "motley runs in {} as process {}, under policy {}{address}\n",
             status.directory, status.pid, status.policy
         ));
     }
@@ -38,6 +39,7 @@ pub(super) fn up(args: &Up) -> anyhow::Result<()> {
         place,
         inventory: args.inventory.clone(),
         policy: args.policy.clone(),
+        alerts: args.alerts.clone(),
         listen: listen(args)?,
         keeper: vec![program.into(), "keeper".into()],
     })
@@ -78,6 +80,9 @@ pub(super) fn start(args: &Up, place: &Place) -> anyhow::Result<StatusView> {
     }
     if let Some(policy) = &args.policy {
         command.arg("--policy").arg(policy);
+    }
+    if let Some(file) = &args.alerts {
+        command.arg("--alerts").arg(file);
     }
     if let Some(address) = &args.listen {
         command.arg("--listen").arg(address);

@@ -79,6 +79,7 @@ impl Daemon {
                 None => return,
             },
             Call::Front => return self.front(reply),
+            Call::Figures => return reply.send(Answer::Measured(self.figures())),
             call => (self.call(call, caller), reply),
         };
         reply.send(answer_of(done));
@@ -96,7 +97,8 @@ impl Daemon {
                 self.explain(id)
             }
             Call::Plan { job } => self.plan(&job, caller),
-            Call::Wait { .. } | Call::Front => bail!("it is answered elsewhere"),
+            Call::Alerts => self.alert_views(),
+            Call::Wait { .. } | Call::Front | Call::Figures => bail!("it is answered elsewhere"),
             Call::Cancel { jobs } => self.change(&jobs, caller, Request::Cancel),
             Call::Hold { jobs } => self.change(&jobs, caller, Request::Hold),
             Call::Release { jobs } => self.change(&jobs, caller, Request::Release),
@@ -148,6 +150,7 @@ impl Daemon {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
             directory: self.place.directory().display().to_string(),
+            address: self.server.address().map(|address| format!("http://{address}")),
             policy: self.policy().name.clone(),
             jobs,
             running,
@@ -204,6 +207,7 @@ impl Daemon {
         let notes = keyed.map(|keyed| keyed.notes(notes, names, at)).transpose()?;
         self.controller.ask_noting(requests, notes.unwrap_or_default())?;
         self.next_job += ids.len() as u64;
+        self.counts.submitted(ids.len());
         done(Numbers { jobs: ids })
     }
 

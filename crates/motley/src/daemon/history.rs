@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use controller::Ledger;
 use fleet::explanation::{Choice, TierInForce};
-use fleet::{JobId, Placement, Run, RunId, Time};
+use fleet::{Attempt, JobId, Placement, Run, RunId, RunState, TaskIndex, Time};
 use sim::scenario::{Told, What};
 use sim::visit::PLACED_MAX;
 
@@ -35,7 +35,7 @@ impl History {
     pub(super) fn hear(
         &mut self,
         placed: Vec<(Placement, Choice)>,
-        ended: Vec<(Run, Time)>,
+        ended: Vec<(Run, RunState)>,
         (ledger, tiers): (&Ledger, &[TierInForce]),
     ) {
         for (placement, choice) in placed {
@@ -49,7 +49,11 @@ impl History {
             let oldest = self.order.pop_front();
             oldest.and_then(|oldest| self.told.remove(&oldest));
         }
-        for (run, at) in ended {
+        for (run, state) in ended {
+            let (RunState::Running(at)
+            | RunState::Done(at)
+            | RunState::Stopped(at)
+            | RunState::Failed(at, _)) = state;
             let job = ledger.standing(run.id().job);
             let name = job.map_or(String::new(), |standing| standing.job.name.clone());
             self.ended.push_back(Ended { run, name, at });
@@ -65,7 +69,7 @@ impl History {
 
     /// Why runs of a job went where they went, the latest ones, and how many of them are known.
     pub(super) fn told(&self, job: JobId) -> (Vec<Told>, u64) {
-        let first = RunId { job, task: fleet::TaskIndex(0), attempt: fleet::Attempt(0) };
+        let first = RunId { job, task: TaskIndex(0), attempt: Attempt(0) };
         let next = RunId { job: JobId(job.0 + 1), ..first };
         let mut told: Vec<_> = self.told.range(first..next).map(|(_, told)| told.clone()).collect();
         told.sort_by_key(|told| told.at);

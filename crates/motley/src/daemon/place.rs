@@ -98,7 +98,16 @@ impl Place {
 
     /// The inventory that is in force: this file, of which a copy is kept, else the copy.
     pub(super) fn inventory(&self, given: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
-        let kept = self.directory.join("inventory.toml");
+        self.kept("inventory.toml", given)
+    }
+
+    /// The rules of alerts that are in force: this file, of which a copy is kept, else the copy.
+    pub(super) fn alerts(&self, given: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
+        self.kept("alerts.toml", given)
+    }
+
+    fn kept(&self, name: &str, given: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
+        let kept = self.directory.join(name);
         if let Some(given) = given {
             let text = fs::read(given).with_context(|| format!("read {}", given.display()))?;
             fs::write(&kept, text).with_context(|| format!("write {}", kept.display()))?;

@@ -5,14 +5,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fleet::{Bytes, Time};
 
 use super::{lines_of, plain_table, words};
-use server::api::{DeviceView, JobView, NodeView, StatusView, TokenView, UsageView};
+use server::api::{AlertView, DeviceView, JobView, NodeView, StatusView, TokenView, UsageView};
 
 /// How the daemon is.
 #[must_use]
 pub fn status(status: &StatusView) -> String {
-    let StatusView { version, pid, directory, policy, jobs, running, notes, .. } = status;
+    let StatusView { version, pid, directory, address, policy, jobs, running, notes, .. } = status;
     let mut text =
         format!("motley {version} runs in {directory} as process {pid}, under policy {policy}\n");
+    if let Some(address) = address {
+        text.push_str(&format!("dashboard: {address}/ (motley token create makes a token)\n"));
+    }
     let jobs: Vec<_> = jobs.iter().map(|(state, count)| format!("{count} {state}")).collect();
     let jobs = if jobs.is_empty() { "none".to_owned() } else { jobs.join(", ") };
     text.push_str(&format!("jobs: {jobs}; tasks running: {running}\n"));
@@ -116,6 +119,30 @@ pub fn nodes(nodes: &[NodeView]) -> String {
             format!("{} of {}", memory(node.memory_bytes.free), memory(node.memory_bytes.whole)),
             words::list(&devices, "; "),
             node.runs.to_string(),
+        ]);
+    }
+    lines_of(&table)
+}
+
+/// A table of alerts.
+#[must_use]
+pub fn alerts(alerts: &[AlertView]) -> String {
+    if alerts.is_empty() {
+        return "no rules of alerts; motley up --alerts FILE brings some\n".to_owned();
+    }
+    let mut table = plain_table();
+    table.set_header(["alert", "severity", "state", "value", "since", "labels", "rule", "summary"]);
+    for alert in alerts {
+        let labels: Vec<_> = alert.labels.iter().map(|(k, text)| format!("{k}={text}")).collect();
+        table.add_row([
+            words::clip(&alert.name),
+            alert.severity.clone(),
+            format!("{:?}", alert.state).to_lowercase(),
+            alert.value.map_or_else(String::new, |value| value.to_string()),
+            if alert.since == 0 { String::new() } else { moment(alert.since) },
+            words::list(&labels, ", "),
+            alert.rule.clone(),
+            words::clip(&alert.summary),
         ]);
     }
     lines_of(&table)

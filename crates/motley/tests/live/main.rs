@@ -1,8 +1,10 @@
 //! A daemon, its keeper and real tasks, through the program as a user calls it.
 
+mod alerts;
 mod failing;
 mod place;
 mod sharing;
+mod web;
 
 use place::{Place, wait_until};
 

@@ -7,6 +7,7 @@ use thiserror::Error;
 use utoipa::ToSchema;
 
 use super::Submission;
+use crate::metrics::Family;
 
 /// What a client asks.
 #[derive(Clone, Debug)]
@@ -104,6 +105,10 @@ pub enum Call {
     },
     /// What other weights would make of the jobs that wait.
     Front,
+    /// What is measured, for `/metrics`.
+    Figures,
+    /// The rules of alerts, and how each stands.
+    Alerts,
     /// End the daemon.
     Down {
         /// What becomes of what runs.
@@ -168,6 +173,8 @@ pub struct Caller {
 pub enum Answer {
     /// It was done; what was asked for.
     Done(Value),
+    /// What was measured.
+    Measured(Vec<Family>),
     /// It was not done; why, and what to do.
     Refused(Refusal),
 }

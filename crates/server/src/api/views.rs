@@ -26,6 +26,9 @@ pub struct StatusView {
     pub pid: u32,
     /// Its directory.
     pub directory: String,
+    /// Where its dashboard and its API are, where it listens beside its socket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
     /// The policy in force.
     pub policy: String,
     /// Jobs that wait, run, are held or blocked, and have ended.
@@ -374,7 +377,7 @@ pub enum AlertState {
 }
 
 /// A rule, and how it stands for one set of labels.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AlertView {
     /// The name of the rule.
     pub name: String,

@@ -15,8 +15,9 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use super::ask;
 use super::input::Told;
-use crate::api::{Call, DownRequest, Kind, Refusal, Running, StatusView, Whoami};
+use crate::api::{AlertView, Call, DownRequest, Kind, Refusal, Running, StatusView, Whoami};
 use crate::door::{Admin, House, Reader, Visitor};
+use crate::metrics as measured;
 
 /// The most clients that listen at a time.
 const LISTENERS_MAX: usize = 200;
@@ -85,6 +86,34 @@ pub(crate) async fn events(
     let headers =
         [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
     Ok((headers, Body::from_stream(stream)).into_response())
+}
+
+/// The rules of alerts, and how each stands.
+#[utoipa::path(get, path = "/v1/alerts", responses(
+    (status = 200, description = "The alerts.", body = Vec<AlertView>),
+))]
+pub(crate) async fn alerts(
+    State(house): State<Arc<House>>,
+    Reader(caller): Reader,
+) -> Result<Json<Value>, Refusal> {
+    ask(&house, Call::Alerts, caller).await
+}
+
+/// What is measured, in the text of OpenMetrics.
+#[utoipa::path(get, path = "/metrics", responses(
+    (status = 200, description = "The metrics.", body = String,
+     content_type = "application/openmetrics-text"),
+))]
+pub(crate) async fn metrics(
+    State(house): State<Arc<House>>,
+    Reader(caller): Reader,
+) -> Result<Response, Refusal> {
+    let mut families = house.counter.figures(caller).await?;
+    families.extend(house.traffic.families());
+    let text = measured::text(families).map_err(|error| {
+        Refusal::new(Kind::Unavailable, format!("write the metrics down: {error}"))
+    })?;
+    Ok(([(header::CONTENT_TYPE, measured::CONTENT_TYPE)], text).into_response())
 }
 
 /// End the daemon.

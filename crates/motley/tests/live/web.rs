@@ -1,0 +1,385 @@
+//! The API over TCP, as programs that are not ours use it: plain requests, good and bad.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests are not in a test function")]
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::place::{Place, wait_until};
+
+/// A daemon that listens at a port of its own, and tokens of each scope.
+struct Web {
+    place: Place,
+    address: String,
+    secrets: [String; 3],
+}
+
+/// An answer: status, headers in small letters, body.
+struct Heard {
+    status: u16,
+    headers: String,
+    body: String,
+}
+
+impl Heard {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+}
+
+const READ: usize = 0;
+const SUBMIT: usize = 1;
+const ADMIN: usize = 2;
+
+impl Web {
+    fn up(more: &[&str]) -> Self {
+        let place = Place::new();
+        let all: Vec<&str> = ["up", "--detach", "--listen", "127.0.0.1:0"]
+            .into_iter()
+            .chain(more.iter().copied())
+            .collect();
+        let (status, _, errors) = place.run(&all);
+        assert_eq!(status, 0, "{errors}");
+        let secrets = ["read", "submit", "admin"].map(|scope| {
+            let (status, secret, errors) = place.run(&["token", "create", scope, "--scope", scope]);
+            assert_eq!(status, 0, "{errors}");
+            secret.trim().to_owned()
+        });
+        let address = place.json(&["status", "--json"])["address"].as_str().unwrap().to_owned();
+        let address = address.strip_prefix("http://").unwrap().to_owned();
+        Self { place, address, secrets }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream
+    }
+
+    /// Sends these bytes, and reads until the daemon closes.
+    fn raw(&self, bytes: &[u8]) -> Heard {
+        let mut stream = self.connect();
+        // It may have said no and closed before it has read everything.
+        let _ = stream.write_all(bytes);
+        let mut said = Vec::new();
+        let _ = stream.read_to_end(&mut said);
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let (head, body) = said.split_once("\r\n\r\n").unwrap_or((&said, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        Heard { status, headers: head.to_lowercase(), body: body.to_owned() }
+    }
+
+    fn ask(&self, line: &str, who: Option<usize>, more: &[&str], body: &str) -> Heard {
+        let mut head = format!("{line} HTTP/1.1\r\nHost: motley\r\nConnection: close\r\n");
+        if let Some(who) = who {
+            head.push_str(&format!("Authorization: Bearer {}\r\n", self.secrets[who]));
+        }
+        if !body.is_empty() {
+            let length = body.len();
+            head.push_str("Content-Type: application/json\r\n");
+            head.push_str(&format!("Content-Length: {length}\r\n"));
+        }
+        more.iter().for_each(|header| head.push_str(&format!("{header}\r\n")));
+        self.raw(format!("{head}\r\n{body}").as_bytes())
+    }
+
+    fn get(&self, path: &str, who: usize) -> Heard {
+        self.ask(&format!("GET {path}"), Some(who), &[], "")
+    }
+
+    fn post(&self, path: &str, who: usize, body: &Value) -> Heard {
+        self.ask(&format!("POST {path}"), Some(who), &[], &body.to_string())
+    }
+}
+
+fn job(name: &str, cores: u32, arguments: &[&str]) -> Value {
+    json!({ "jobs": [{
+        "job": { "name": name, "alternative": [{ "cores": cores }] },
+        "arguments": arguments,
+        "directory": "/",
+        "environment": ["PATH=/usr/bin:/bin"],
+    }] })
+}
+
+#[test]
+fn a_job_is_submitted_watched_and_read_over_tcp() {
+    let web = Web::up(&[]);
+    let made = web.post("/v1/jobs", SUBMIT, &job("hello", 1, &["sh", "-c", "echo hello"]));
+    assert_eq!((made.status, made.json()), (201, json!({ "jobs": [1] })));
+    let ended = web.get("/v1/jobs/1/end?timeout=30", READ).json();
+    assert_eq!((ended["state"].as_str(), ended["status"].as_u64()), (Some("done"), Some(0)));
+    let printed = web.get("/v1/jobs/hello/output?from=2", READ).json();
+    assert_eq!(printed, json!({ "bytes": "llo\n", "next": 6, "dropped": 0, "ended": true }));
+    let errors = web.get("/v1/jobs/1/output?stream=errors", READ).json();
+    assert_eq!(errors["bytes"], "");
+    let why = web.get("/v1/jobs/1/explanation", READ).json();
+    assert!(why["text"].as_str().unwrap().contains("placed on"), "{why}");
+    let lanes = web.get("/v1/timeline", READ).json();
+    assert_eq!(lanes["lanes"][0]["bars"][0]["state"], "ended");
+    let later = lanes["now"].as_u64().unwrap() + 1;
+    let lanes = web.get(&format!("/v1/timeline?since={later}"), READ).json();
+    assert_eq!(lanes["lanes"], json!([]));
+    let waits = web.post("/v1/jobs", SUBMIT, &job("large", 4096, &["true"]));
+    assert_eq!(waits.json()["jobs"], json!([2]));
+    assert!(web.get("/v1/jobs/2/end?timeout=0", READ).json()["ended"].is_null());
+}
+
+#[test]
+fn each_part_of_a_listing_counts() {
+    let web = Web::up(&[]);
+    for name in ["one", "two", "three"] {
+        assert_eq!(web.post("/v1/jobs", SUBMIT, &job(name, 4096, &["true"])).status, 201);
+    }
+    web.post("/v1/jobs", SUBMIT, &job("ended", 1, &["true"]));
+    web.get("/v1/jobs/4/end", READ);
+    web.post("/v1/hold", SUBMIT, &json!({ "jobs": ["1"] }));
+    wait_until("it is held", || web.get("/v1/jobs/1", READ).json()["state"] == "held");
+    let of = |query: &str| -> (Vec<u64>, Value) {
+        let page = web.get(&format!("/v1/jobs{query}"), READ).json();
+        let jobs = page["jobs"].as_array().unwrap();
+        (jobs.iter().map(|job| job["id"].as_u64().unwrap()).collect(), page["next"].clone())
+    };
+    assert_eq!(of(""), (vec![3, 2, 1], Value::Null));
+    assert_eq!(of("?ended=true").0, [4, 3, 2, 1]);
+    assert_eq!(of("?state=held").0, [1]);
+    assert_eq!(of("?state=done").0, [4]);
+    assert_eq!(of("?name=t").0, [3, 2]);
+    assert_eq!(of("?tenant=nobody").0, Vec::<u64>::new());
+    assert_eq!(of("?limit=2"), (vec![3, 2], json!(2)));
+    assert_eq!(of("?limit=2&below=2"), (vec![1], Value::Null));
+    for wrong in ["?limit=0", "?limit=10001", "?state=odd", "?below=-1", "?odd=1"] {
+        assert_eq!(web.get(&format!("/v1/jobs{wrong}"), READ).status, 400, "{wrong}");
+    }
+    let nodes = web.get("/v1/nodes", READ).json();
+    assert_eq!((nodes["nodes"].as_array().unwrap().len(), &nodes["next"]), (1, &Value::Null));
+    let nodes = web.get("/v1/nodes?from=1", READ).json();
+    assert_eq!(nodes["nodes"], json!([]));
+}
+
+#[test]
+fn tokens_may_what_their_scope_says_and_nothing_once_they_are_revoked() {
+    let web = Web::up(&[]);
+    let waiting = job("waiting", 4096, &["true"]);
+    web.post("/v1/jobs", SUBMIT, &waiting);
+    let one = json!({ "jobs": ["1"] });
+    let node = web.get("/v1/nodes", READ).json()["nodes"][0]["name"].as_str().unwrap().to_owned();
+    let drain = format!("/v1/nodes/{node}/drain");
+    let token = json!({ "name": "more", "scope": "admin" });
+    for (who, statuses) in [(READ, [403; 6]), (SUBMIT, [201, 200, 200, 403, 403, 403])] {
+        let seen = [
+            web.post("/v1/jobs", who, &waiting).status,
+            web.post("/v1/hold", who, &one).status,
+            web.post("/v1/plan", who, &waiting["jobs"][0]).status,
+            web.post(&drain, who, &json!({})).status,
+            web.post("/v1/tokens", who, &token).status,
+            web.post("/v1/down", who, &json!({ "how": "leave" })).status,
+        ];
+        assert_eq!(seen, statuses, "{who}");
+        assert_eq!(web.get("/v1/tokens", who).status, 403);
+    }
+    assert_eq!(web.post("/v1/tokens", ADMIN, &token).status, 201);
+    assert_eq!(web.post("/v1/tokens", ADMIN, &token).status, 409, "the name is taken");
+    let whoami = web.get("/v1/whoami", SUBMIT).json();
+    assert_eq!(whoami["scope"], "submit");
+    // At rest there is no secret.
+    let kept = std::fs::read_to_string(web.place.file("motley/tokens.json")).unwrap();
+    assert!(web.secrets.iter().all(|secret| !kept.contains(&secret[7..])), "{kept}");
+    assert!(web.place.run(&["token", "list"]).1.contains("submit"));
+    assert_eq!(web.place.run(&["token", "revoke", "read"]).0, 0);
+    let refused = web.get("/v1/status", READ);
+    assert_eq!((refused.status, &refused.json()["status"]), (401, &json!(401)));
+    assert_eq!(web.place.run(&["token", "revoke", "read"]).0, 1);
+    let (_, short, _) = web.place.run(&["token", "create", "short", "--for", "1s"]);
+    let head = format!(
+        "GET /v1/status HTTP/1.1\r\nHost: m\r\nConnection: close\r\nAuthorization: Bearer {}\r\n\r\n",
+        short.trim()
+    );
+    wait_until("it holds no more", || web.raw(head.as_bytes()).status == 401);
+}
+
+#[test]
+fn bad_requests_are_refused_in_words_and_the_daemon_goes_on() {
+    let web = Web::up(&[]);
+    let status = |heard: Heard| heard.status;
+    let tell = |more: &[&str], body: &str| web.ask("POST /v1/jobs", Some(SUBMIT), more, body);
+    assert_eq!(status(web.ask("GET /v1/status", None, &[], "")), 401);
+    assert_eq!(status(web.ask("GET /v1/status", None, &["Authorization: Basic eDp5"], "")), 401);
+    assert_eq!(status(web.get("/v1/nothing", ADMIN)), 404);
+    assert_eq!(status(web.get("/v1/jobs/77", READ)), 404);
+    assert_eq!(status(web.get("/v1/jobs/%ff", READ)), 400);
+    let not_allowed = web.ask("DELETE /v1/jobs", Some(ADMIN), &[], "");
+    assert_eq!(not_allowed.status, 405);
+    assert!(not_allowed.headers.contains("allow: "), "{}", not_allowed.headers);
+    assert_eq!(status(tell(&[], "{")), 400);
+    assert_eq!(status(tell(&[], "{\"jobs\": 7}")), 422);
+    assert_eq!(status(tell(&[], "{\"jobs\": []}")), 422);
+    assert_eq!(status(tell(&[], "{\"jobs\": [], \"odd\": 1}")), 422);
+    assert_eq!(status(tell(&[&format!("Idempotency-Key: {}", "x".repeat(200))], "{}")), 400);
+    let foreign = "POST /v1/jobs HTTP/1.1\r\nHost: m\r\nConnection: close\r\nContent-Length: 2\r\n";
+    let head = format!("{foreign}Authorization: Bearer {}\r\n\r\n{{}}", web.secrets[SUBMIT]);
+    assert_eq!(status(web.raw(head.as_bytes())), 415);
+    let long = 65 << 20;
+    let head = format!(
+        "POST /v1/jobs HTTP/1.1\r\nHost: m\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         Content-Length: {long}\r\nAuthorization: Bearer {}\r\n\r\n",
+        web.secrets[SUBMIT]
+    );
+    let mut bytes = head.into_bytes();
+    bytes.resize(bytes.len() + long, b' ');
+    // Either it says so, or it closes before it has read it all.
+    assert!([0, 413].contains(&status(web.raw(&bytes))));
+    assert_eq!(status(web.raw(b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n")), 400);
+    let many = "X: y\r\n".repeat(1_000);
+    assert!(
+        [400, 431].contains(&status(web.raw(format!("GET / HTTP/1.1\r\n{many}\r\n").as_bytes())))
+    );
+    let huge = format!("GET /{} HTTP/1.1\r\n\r\n", "x".repeat(200_000));
+    assert!([400, 414, 431].contains(&status(web.raw(huge.as_bytes()))));
+    // One that trickles its head is let go, and holds up nobody meanwhile.
+    let mut slow = web.connect();
+    slow.write_all(b"GET /v1/sta").unwrap();
+    assert_eq!(status(web.get("/v1/status", READ)), 200);
+    let mut said = Vec::new();
+    slow.read_to_end(&mut said).unwrap();
+    assert!(!String::from_utf8_lossy(&said).contains("200"));
+    assert_eq!(web.ask("GET /health", None, &[], "").body, "ok\n");
+}
+
+#[test]
+fn strangers_are_slowed_down_and_users_with_a_token_are_not() {
+    let web = Web::up(&[]);
+    let seen: Vec<u16> = (0..80).map(|_| web.ask("GET /v1/status", None, &[], "").status).collect();
+    assert!(seen.starts_with(&[401; 20]) && seen.ends_with(&[429]), "{seen:?}");
+    assert_eq!(web.get("/v1/status", READ).status, 200);
+}
+
+#[test]
+fn a_key_submits_once_whatever_happens_between() {
+    let web = Web::up(&[]);
+    let tell = |key: &str, name: &str| {
+        let key = format!("Idempotency-Key: {key}");
+        let body = job(name, 4096, &["true"]).to_string();
+        web.ask("POST /v1/jobs", Some(SUBMIT), &[&key], &body)
+    };
+    assert_eq!(tell("a", "one").json()["jobs"], json!([1]));
+    assert_eq!(tell("a", "one").json()["jobs"], json!([1]));
+    assert_eq!(tell("b", "one").json()["jobs"], json!([2]));
+    let other = tell("a", "other");
+    assert_eq!(other.status, 409, "{}", other.body);
+    web.place.kill_daemon();
+    let address = web.address.clone();
+    let (status, _, errors) = web.place.run(&["up", "--detach", "--listen", &address]);
+    assert_eq!(status, 0, "{errors}");
+    assert_eq!(tell("a", "one").json()["jobs"], json!([1]));
+    assert_eq!(web.place.json(&["jobs", "--json"]).as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_happens_is_told_to_those_who_listen_and_told_again_from_where_they_were() {
+    let web = Web::up(&[]);
+    let listen = |last: &str| {
+        let mut stream = web.connect();
+        let secret = &web.secrets[READ];
+        let head = format!(
+            "GET /v1/events HTTP/1.1\r\nHost: m\r\nLast-Event-ID: {last}\r\nAuthorization: Bearer {secret}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    };
+    let mut stream = listen("");
+    let hear = |stream: &mut TcpStream, what: &str| {
+        let mut heard = String::new();
+        let mut bytes = [0; 4096];
+        while !heard.contains(what) {
+            let count = stream.read(&mut bytes).unwrap();
+            assert!(count > 0, "waits for {what}: {heard}");
+            heard.push_str(&String::from_utf8_lossy(&bytes[..count]));
+        }
+        heard
+    };
+    // Whoever comes with an id of nobody's is told to ask for everything.
+    hear(&mut stream, "event: reset");
+    web.post("/v1/jobs", SUBMIT, &job("told", 1, &["true"]));
+    let heard = hear(&mut stream, "\"state\":\"done\"");
+    assert!(heard.contains("event: job") && heard.contains("event: node"), "{heard}");
+    let first = heard.lines().find_map(|line| line.strip_prefix("id: ")).unwrap().to_owned();
+    drop(stream);
+    let again = hear(&mut listen(&first), "\"state\":\"done\"");
+    assert!(!again.contains("event: reset"), "{again}");
+    let policy = json!({ "text": web.place.run(&["policy", "show", "pack"]).1 });
+    let mut stream = listen(&first);
+    let put = web.ask("PUT /v1/policy", Some(ADMIN), &[], &policy.to_string());
+    assert_eq!(put.json(), json!({ "policy": "pack" }));
+    hear(&mut stream, "event: policy");
+    assert_eq!(web.get("/v1/policy", READ).json()["name"], "pack");
+}
+
+#[test]
+fn what_is_measured_is_told_and_moves_with_what_happens() {
+    let web = Web::up(&[]);
+    let of = |name: &str| -> Option<f64> {
+        let text = web.get("/metrics", READ).body;
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.map(|value| value.parse().unwrap())
+    };
+    let done = "motley_tasks_ended_total{result=\"done\"}";
+    assert_eq!(of(done), Some(0.0));
+    web.post("/v1/jobs", SUBMIT, &job("a", 1, &["true"]));
+    web.get("/v1/jobs/1/end", READ);
+    assert_eq!(of(done), Some(1.0));
+    assert_eq!(of("motley_queue_incoming_jobs_total"), Some(1.0));
+    assert_eq!(of("motley_task_scheduling_sli_duration_seconds_count"), Some(1.0));
+    web.post("/v1/jobs", SUBMIT, &job("b", 4096, &["true"]));
+    let waits = "motley_pending_tasks{queue=\"unschedulable\"}";
+    wait_until("it waits", || of(waits) == Some(1.0));
+    web.post("/v1/hold", SUBMIT, &json!({ "all": true }));
+    wait_until("it is held", || of("motley_pending_tasks{queue=\"gated\"}") == Some(1.0));
+    assert_eq!(of("motley_nodes{state=\"up\"}"), Some(1.0));
+    assert!(of("motley_http_requests_total{code=\"2xx\"}") > Some(5.0));
+    assert!(of("process_resident_memory_bytes") > Some(1e6));
+    let text = web.get("/metrics", READ).body;
+    // No device of this machine tells how warm it is unless it has a sensor.
+    assert!(text.ends_with("# EOF\n") && !text.contains("job=\""), "{text}");
+    assert_eq!(web.ask("GET /metrics", None, &[], "").status, 401);
+}
+
+#[test]
+fn the_dashboard_comes_from_the_daemon_alone_and_is_locked_in() {
+    let web = Web::up(&[]);
+    let page = web.ask("GET /", None, &[], "");
+    assert_eq!(page.status, 200);
+    assert!(
+        page.headers.contains("content-security-policy: default-src 'none'"),
+        "{}",
+        page.headers
+    );
+    let named = page
+        .body
+        .split(['"', '\''])
+        .filter(|part| (part.ends_with(".js") || part.ends_with(".css")) && !part.contains(' '));
+    let named: Vec<_> = named.collect();
+    assert!(named.len() > 2, "{named:?}");
+    for file in named {
+        let found =
+            web.ask(&format!("GET /{}", file.trim_start_matches(['.', '/'])), None, &[], "");
+        assert_eq!(found.status, 200, "{file}");
+    }
+    assert!(!page.body.contains("http://") || page.body.contains("http://www.w3.org/2000/svg"));
+    assert!(!page.body.contains("https://"));
+}
+
+#[test]
+fn only_loopback_is_listened_at_unless_a_proxy_stands_before_it() {
+    let place = Place::new();
+    let (status, _, errors) = place.run(&["up", "--detach", "--listen", "0.0.0.0:0"]);
+    assert!(status == 1 && errors.contains("--behind-proxy"), "{errors}");
+    let (status, _, errors) = place.run(&["up", "--detach", "--listen", "nowhere"]);
+    assert!(status == 1 && errors.contains("ADDRESS:PORT"), "{errors}");
+    let (status, _, errors) = place.run(&["up", "--detach", "--behind-proxy"]);
+    assert!(status == 1 && errors.contains("--listen"), "{errors}");
+    let all = ["up", "--detach", "--listen", "0.0.0.0:0", "--behind-proxy"];
+    assert_eq!(place.run(&all).0, 0);
+}

@@ -1,0 +1,170 @@
+//! Alerts: rules over metrics, and how each stands.
+//!
+//! In come rules from a file and, again and again, the metrics of a moment; out
+//! come the states that changed. A rule is looked at for every set of labels
+//! that its metric has. Nothing here reads a clock or sends anything.
+
+mod rules;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use rules::{Rule, RuleError, Rules, Severity, Webhook};
+
+use crate::api::{AlertState, AlertView};
+use crate::metrics::{Family, numbers};
+
+/// The most sets of labels that one rule is looked at for.
+const SETS_MAX: usize = 100;
+
+/// For so long an alert that has resolved is shown, in microseconds.
+const SHOWN: u64 = 900_000_000;
+
+/// What is remembered of one rule for one set of labels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Instance {
+    /// The name of the rule.
+    pub rule: String,
+    /// The labels of what is watched.
+    pub labels: BTreeMap<String, String>,
+    /// How it stands.
+    pub state: AlertState,
+    /// Since when, in microseconds.
+    pub since: u64,
+    /// While it fires: since when what is watched is as it should be.
+    pub calm: Option<u64>,
+    /// What was measured last.
+    pub value: Option<f64>,
+}
+
+/// The rules, and how each stands.
+#[derive(Debug, Default)]
+pub struct Alerts {
+    rules: Vec<Rule>,
+    instances: Vec<Instance>,
+}
+
+impl Alerts {
+    /// These rules, standing as they did; what rules no more is forgotten.
+    #[must_use]
+    pub fn new(rules: Vec<Rule>, mut instances: Vec<Instance>) -> Self {
+        instances.retain(|one| rules.iter().any(|rule| rule.name == one.rule));
+        Self { rules, instances }
+    }
+
+    /// Whether there is any rule.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// What is to be remembered.
+    #[must_use]
+    pub fn instances(&self) -> &[Instance] {
+        &self.instances
+    }
+
+    /// Looks at the metrics of a moment: the alerts that stand otherwise than before.
+    pub fn step(&mut self, now: u64, families: &[Family]) -> Vec<AlertView> {
+        let mut changed = Vec::new();
+        let before = std::mem::take(&mut self.instances);
+        let mut before: BTreeMap<_, _> =
+            before.into_iter().map(|one| ((one.rule.clone(), one.labels.clone()), one)).collect();
+        for rule in &self.rules {
+            let measured = numbers(families, &rule.metric).into_iter();
+            let measured = measured.filter(|(labels, _)| rule.is_about(labels)).take(SETS_MAX);
+            let mut values: BTreeMap<_, _> =
+                measured.map(|(labels, value)| (labels, Some(value))).collect();
+            // What is not measured any more is looked at a last time.
+            for (_, labels) in before.keys().filter(|(name, _)| *name == rule.name) {
+                values.entry(labels.clone()).or_insert(None);
+            }
+            for (labels, value) in values {
+                let known = before.remove(&(rule.name.clone(), labels.clone()));
+                let state = known.as_ref().map_or(AlertState::Inactive, |one| one.state);
+                let fresh = Instance {
+                    rule: rule.name.clone(),
+                    labels,
+                    state: AlertState::Inactive,
+                    since: now,
+                    calm: None,
+                    value,
+                };
+                let next = follow(rule, known.unwrap_or(fresh), (value, now));
+                if next.state != state {
+                    changed.push(view(rule, &next));
+                }
+                if next.state != AlertState::Inactive {
+                    self.instances.push(next);
+                }
+            }
+        }
+        changed
+    }
+
+    /// Every rule, with how it stands; one that watches nothing unusual once, as inactive.
+    #[must_use]
+    pub fn views(&self) -> Vec<AlertView> {
+        let mut views = Vec::new();
+        for rule in &self.rules {
+            let of_rule = self.instances.iter().filter(|one| one.rule == rule.name);
+            let before = views.len();
+            views.extend(of_rule.map(|one| view(rule, one)));
+            if views.len() == before {
+                let (labels, state) = (rule.labels.clone(), AlertState::Inactive);
+                let rule_name = rule.name.clone();
+                let quiet =
+                    Instance { rule: rule_name, labels, state, since: 0, calm: None, value: None };
+                views.push(view(rule, &quiet));
+            }
+        }
+        views
+    }
+}
+
+/// What becomes of an instance, now that this was measured.
+fn follow(rule: &Rule, before: Instance, (value, now): (Option<f64>, u64)) -> Instance {
+    let mut next = Instance { value, ..before };
+    let mut turn = |state: AlertState| {
+        (next.state, next.since, next.calm) = (state, now, None);
+    };
+    let is_wrong = value.is_some_and(|value| rule.is_wrong(value));
+    let is_calm = value.is_none_or(|value| rule.is_calm(value));
+    let lasted = now.saturating_sub(before.since);
+    match before.state {
+        AlertState::Inactive | AlertState::Resolved if is_wrong && rule.lasting.0 == 0 => {
+            turn(AlertState::Firing);
+        }
+        AlertState::Inactive | AlertState::Resolved if is_wrong => turn(AlertState::Pending),
+        AlertState::Resolved if lasted > SHOWN => turn(AlertState::Inactive),
+        AlertState::Pending if !is_wrong => turn(AlertState::Inactive),
+        AlertState::Pending if lasted >= rule.lasting.0 => turn(AlertState::Firing),
+        AlertState::Firing if !is_calm => next.calm = None,
+        AlertState::Firing => {
+            let calm = before.calm.unwrap_or(now);
+            match now.saturating_sub(calm) >= rule.clear_lasting.0 {
+                true => turn(AlertState::Resolved),
+                false => next.calm = Some(calm),
+            }
+        }
+        AlertState::Inactive | AlertState::Resolved | AlertState::Pending => {}
+    }
+    next
+}
+
+fn view(rule: &Rule, one: &Instance) -> AlertView {
+    AlertView {
+        name: rule.name.clone(),
+        summary: rule.summary.clone(),
+        severity: rule.severity.name().to_owned(),
+        rule: rule.to_string(),
+        labels: one.labels.clone(),
+        state: one.state,
+        value: one.value,
+        since: one.since,
+    }
+}
