@@ -85,6 +85,8 @@ impl Place {
     pub(crate) fn kill_daemon(&self) {
         let lock = fs::read_to_string(self.home().join("lock")).unwrap();
         kill(lock.split_whitespace().next().unwrap());
+        let is_free = || fs::File::open(self.home().join("lock")).unwrap().try_lock().is_ok();
+        wait_until("the daemon has gone", is_free);
     }
 
     pub(crate) fn kill_keeper(&self) {
