@@ -182,6 +182,7 @@ fn job(output: &Output) -> Arc<Job> {
             gid: rustix::process::getegid().as_raw(),
         },
         first: 0,
+        entries: Arc::default(),
     };
     Arc::new(Job {
         id: JobId(1),

@@ -105,7 +105,7 @@ impl Launcher {
         let null = || Sink::Descriptor(self.null.as_raw_fd());
         let directory = Path::new(&program.directory);
         let file = |pattern: &str| -> io::Result<Sink> {
-            let path = directory.join(filled_in(pattern, run));
+            let path = directory.join(filled_in(pattern, run, program.first));
             Ok(Sink::File(c_string(path.into_os_string().into_vec())?))
         };
         Ok(match &program.output {
@@ -116,7 +116,8 @@ impl Launcher {
             },
             Output::Files(first, None) => [file(first)?, Sink::Same],
             Output::Files(first, Some(second))
-                if filled_in(first, run) == filled_in(second, run) =>
+                if filled_in(first, run, program.first)
+                    == filled_in(second, run, program.first) =>
             {
                 [file(first)?, Sink::Same]
             }
@@ -219,14 +220,14 @@ fn found(name: &str, program: &Program) -> io::Result<PathBuf> {
     paths.find(is_program).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))
 }
 
-/// A pattern with the numbers of the job and the task.
-fn filled_in(pattern: &str, run: RunId) -> String {
+/// A pattern with the numbers of the job and the task, of which the first has the number `first`.
+fn filled_in(pattern: &str, run: RunId, first: u32) -> String {
     let mut path = String::with_capacity(pattern.len());
     let mut letters = pattern.chars();
     while let Some(letter) = letters.next() {
         match (letter, letters.as_str().chars().next()) {
             ('%', Some('j')) => path.push_str(&run.job.0.to_string()),
-            ('%', Some('t')) => path.push_str(&run.task.0.to_string()),
+            ('%', Some('t')) => path.push_str(&first.saturating_add(run.task.0).to_string()),
             ('%', Some('%')) => path.push('%'),
             _ => {
                 path.push(letter);
@@ -257,8 +258,9 @@ mod tests {
     #[test]
     fn numbers_of_job_and_task_are_filled_in() {
         let run = RunId { job: JobId(7), task: TaskIndex(3), attempt: Attempt(1) };
-        assert_eq!(filled_in("out-%j.%t.txt", run), "out-7.3.txt");
-        assert_eq!(filled_in("100%% %x %", run), "100% %x %");
+        assert_eq!(filled_in("out-%j.%t.txt", run, 0), "out-7.3.txt");
+        assert_eq!(filled_in("%t", run, 5), "8", "as the user counts");
+        assert_eq!(filled_in("100%% %x %", run, 0), "100% %x %");
     }
 
     #[test]

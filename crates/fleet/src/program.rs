@@ -31,6 +31,14 @@ pub struct Program {
     /// The number by which the first task goes to programs and people; the others follow.
     #[serde(default)]
     pub first: u32,
+    /// What each task gets as its own in `MOTLEY_ENTRY`, in the order of the tasks; none where
+    /// there are none.
+    #[serde(default, skip_serializing_if = "has_no_entries")]
+    pub entries: Arc<Vec<String>>,
+}
+
+fn has_no_entries(entries: &Arc<Vec<String>>) -> bool {
+    entries.is_empty()
 }
 
 /// Where what a task prints goes.

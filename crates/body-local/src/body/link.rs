@@ -207,7 +207,9 @@ impl LocalBody {
             link.programs.clear();
             let _ = wire::write(&mut frames, &Request::ForgetPrograms);
         }
-        let program = Request::Program(job, Program::clone(program));
+        // The entries stay here: a start says the one that its task gets.
+        let told = Program { entries: Arc::default(), ..Program::clone(program) };
+        let program = Request::Program(job, told);
         if wire::write(&mut frames, &program).is_err() {
             return false;
         }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use fleet::{
-    Action, Generation, Grant, Job, Order, Outcome, Placement, Receipt, Refusal, RunId, Usage,
+    Action, Generation, Grant, Job, Order, Outcome, Placement, Program, Receipt, Refusal, RunId,
+    Usage,
 };
 
 use super::mirror::Live;
@@ -60,7 +61,7 @@ impl LocalBody {
             memory_nodes: machine.memory_nodes_of(grant),
             memory_bytes: (!grant.memory.is_zero()).then_some(grant.memory.0),
             cpu_milli: machine.cpu_milli_of(&pieces),
-            environment: machine.environment_of(run, program.first, grant),
+            environment: machine.environment_of(run, program, grant),
             pieces: pieces.clone(),
         };
         if !self.say_program(job.id, program) || !self.say(&Request::Start(Box::new(start))) {
@@ -105,12 +106,14 @@ impl super::Machine {
     }
 
     /// What a task is told of itself and of what it may use.
-    fn environment_of(&self, run: RunId, first: u32, grant: &Grant) -> Vec<String> {
+    fn environment_of(&self, run: RunId, program: &Program, grant: &Grant) -> Vec<String> {
         let mut environment = vec![
             format!("MOTLEY_JOB_ID={}", run.job.0),
-            format!("MOTLEY_TASK_INDEX={}", first.saturating_add(run.task.0)),
+            format!("MOTLEY_TASK_INDEX={}", program.first.saturating_add(run.task.0)),
             format!("MOTLEY_ATTEMPT={}", run.attempt.0),
         ];
+        let entry = program.entries.get(run.task.0 as usize);
+        environment.extend(entry.map(|entry| format!("MOTLEY_ENTRY={entry}")));
         if !grant.cores.is_zero() {
             environment.push(format!("OMP_NUM_THREADS={}", grant.cores.0.div_ceil(1_000)));
         }

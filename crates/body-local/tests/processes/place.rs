@@ -110,6 +110,7 @@ pub(crate) fn shell(text: &str) -> Program {
         output: Output::Discarded,
         time_limit: None,
         first: 0,
+        entries: Arc::default(),
         user: User {
             uid: rustix::process::geteuid().as_raw(),
             gid: rustix::process::getegid().as_raw(),

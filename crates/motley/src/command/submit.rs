@@ -60,6 +60,7 @@ pub(super) fn describe(wanted: &Wanted) -> anyhow::Result<Submission> {
         restart,
         after: after(needs),
         first,
+        entries: Vec::new(),
         held: needs.hold,
     })
 }

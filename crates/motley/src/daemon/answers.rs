@@ -190,7 +190,8 @@ impl Daemon {
         for told in told {
             let id = JobId(self.next_job + ids.len() as u64);
             let ledger = self.controller.ledger();
-            let mut job = intake::job(told, caller.user, (id, at), (&inventory, ledger))?;
+            let earlier = self.next_job..id.0;
+            let mut job = intake::job(told, caller.user, (earlier, at), (&inventory, ledger))?;
             if let Some(program) = &mut job.program {
                 let program = Arc::make_mut(program);
                 let own = Arc::clone(&program.environment);
@@ -394,10 +395,10 @@ impl Daemon {
     }
 
     fn plan(&mut self, told: &Submission, caller: Caller) -> anyhow::Result<Value> {
-        let (id, at) = (JobId(self.next_job), self.controller.body().now());
+        let (earlier, at) = (self.next_job..self.next_job, self.controller.body().now());
         let inventory = self.inventory();
         let ledger = self.controller.ledger();
-        let job = Arc::new(intake::job(told, caller.user, (id, at), (&inventory, ledger))?);
+        let job = Arc::new(intake::job(told, caller.user, (earlier, at), (&inventory, ledger))?);
         let snapshot = self.controller.snapshot_with(&job);
         let decision = self.controller.plan(&snapshot);
         self.page(job, snapshot, decision)

@@ -1,5 +1,6 @@
 //! From what a client describes to a job.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail, ensure};
@@ -18,25 +19,40 @@ const TEXT_MAX: usize = 1 << 20;
 /// The most jobs that one job may begin after.
 const AFTER_MAX: usize = 1_000;
 
-/// A job of this user's, as it was described, submitted now.
+/// The most entries of a job, the most bytes of them all, and of one, which becomes a variable.
+const ENTRIES_MAX: usize = 1_000_000;
+const ENTRIES_BYTES_MAX: usize = 16 << 20;
+const ENTRY_BYTES_MAX: usize = 64 << 10;
+
+/// A job of this user's, as it was described, submitted now. It gets the number after those of the
+/// `earlier` jobs of its call.
 pub(super) fn job(
     told: &Submission,
     user: User,
-    (id, at): (JobId, Time),
+    (earlier, at): (Range<u64>, Time),
     (inventory, ledger): (&Inventory, &Ledger),
 ) -> anyhow::Result<Job> {
     let job = described(&told.job, inventory)?;
     ensure!(told.after.len() <= AFTER_MAX, "a job begins after at most {AFTER_MAX} others");
     let mut after = Vec::with_capacity(told.after.len());
     for (named, ending) in &told.after {
-        let found = find(ledger, named, user).context("begin after another job")?;
+        let found = match named.strip_prefix('#') {
+            Some(place) => earlier_one(place, &earlier),
+            None => find(ledger, named, user),
+        };
+        let found = found.context("begin after another job")?;
         after.push(Dependency { job: found, ending: *ending });
     }
     let last = u64::from(told.first) + u64::from(job.tasks);
     ensure!(u32::try_from(last).is_ok(), "tasks are numbered up to {}", u32::MAX);
     let deadline = job.deadline.map(|deadline| at.after(deadline.since(Time::ZERO)));
+    let (count, tasks) = (told.entries.len(), job.tasks);
+    ensure!(
+        count == 0 || count == tasks as usize,
+        "there are {count} entries for {tasks} tasks; give one for each"
+    );
     let program = Some(Arc::new(program(told, user)?));
-    let restart = told.restart;
+    let (id, restart) = (JobId(earlier.end), told.restart);
     Ok(Job { id, arrival: at, deadline, program, restart, after, ..job })
 }
 
@@ -79,7 +95,37 @@ fn program(told: &Submission, user: User) -> anyhow::Result<Program> {
         time_limit: *time_limit,
         user,
         first: told.first,
+        entries: Arc::new(entries(&told.entries)?),
     })
+}
+
+/// What each task gets as its own.
+fn entries(told: &[String]) -> anyhow::Result<Vec<String>> {
+    ensure!(told.len() <= ENTRIES_MAX, "a job has at most {ENTRIES_MAX} entries");
+    let bytes: usize = told.iter().map(String::len).sum();
+    ensure!(
+        bytes <= ENTRIES_BYTES_MAX,
+        "the entries have {bytes} bytes, and may have {ENTRIES_BYTES_MAX}"
+    );
+    for (index, entry) in told.iter().enumerate() {
+        let (number, bytes) = (index + 1, entry.len());
+        ensure!(
+            bytes <= ENTRY_BYTES_MAX,
+            "entry {number} has {bytes} bytes, and may have {ENTRY_BYTES_MAX}"
+        );
+        ensure!(!entry.contains('\0'), "entry {number} has a NUL in it");
+    }
+    Ok(told.to_vec())
+}
+
+/// The job at this place of its call, counted from 1.
+fn earlier_one(place: &str, earlier: &Range<u64>) -> anyhow::Result<JobId> {
+    let place = place.parse().ok().and_then(|place: u64| place.checked_sub(1));
+    let id = place.and_then(|index| earlier.start.checked_add(index));
+    let Some(id) = id.filter(|id| earlier.contains(id)) else {
+        bail!("\"#N\" is the Nth job of the call, and stands before the one that begins after it")
+    };
+    Ok(JobId(id))
 }
 
 /// The job with this number or, where only one has it, this name.

@@ -42,13 +42,16 @@ pub struct Submission {
     #[schema(value_type = RestartRule)]
     pub restart: Restart,
     /// The jobs that must have ended before, by number or name, and how: `done`, `notdone` or
-    /// `any`.
+    /// `any`; `#2` is the second job of the call.
     #[serde(default)]
     #[schema(value_type = Vec<Vec<String>>)]
     pub after: Vec<(String, Ending)>,
     /// The number that its first task has.
     #[serde(default)]
     pub first: u32,
+    /// What each task gets as its own, where they get anything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<String>,
     /// Whether it is held from the start.
     #[serde(default)]
     pub held: bool,
