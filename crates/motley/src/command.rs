@@ -1,5 +1,6 @@
 //! The commands: from arguments to exit status.
 
+mod check;
 mod compare;
 mod completions;
 mod explain;

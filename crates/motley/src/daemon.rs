@@ -39,6 +39,7 @@ use figures::Counts;
 use history::History;
 use views::Viewer;
 
+pub(crate) use intake::{ENTRIES_BYTES_MAX, ENTRIES_MAX, ENTRY_BYTES_MAX};
 pub use place::Place;
 
 /// So many jobs that have ended are known; older ones are forgotten.

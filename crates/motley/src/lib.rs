@@ -9,5 +9,6 @@ pub mod args;
 pub mod client;
 pub mod command;
 pub mod daemon;
+pub mod job_file;
 pub mod render;
 pub mod out;

@@ -13,6 +13,7 @@ pub mod page;
 pub mod explain;
 pub mod front;
 pub mod live;
+pub mod job_file;
 pub mod simulation;
 
 use comfy_table::{Table, presets};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Subcommand};
+use clap::{ArgAction, ArgGroup, Args, Subcommand};
 use fleet::{Output, Span};
 use server::api::Scope;
 
@@ -82,14 +82,18 @@ pub struct Wanted {
     #[command(flatten)]
     pub needs: Needs,
     /// The program and its arguments
-    #[arg(value_name = "COMMAND", trailing_var_arg = true, required = true)]
+    #[arg(value_name = "COMMAND", trailing_var_arg = true)]
     pub command: Vec<String>,
 }
 
 /// Submits a job.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = SUBMIT_EXAMPLES)]
+#[command(group = ArgGroup::new("what").args(["file", "command"]).required(true).multiple(true))]
 pub struct Submit {
+    /// Submit the jobs of this file; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "Needs")]
+    pub file: Option<PathBuf>,
     /// The job.
     #[command(flatten)]
     pub job: Wanted,
@@ -109,11 +113,14 @@ Examples:
   motley submit --cpus 4 --mem 8G -- python train.py
   motley submit --array 1-1000 -- sh -c 'echo $MOTLEY_TASK_INDEX'
   motley submit --gpus a100:1 --gpu-share 0.5 --gpu-mem 8G --time 1h30m -- ./infer
-  motley submit --after 17 --name report -- make report";
+  motley submit --after 17 --name report -- make report
+  motley submit --each-line samples.txt -- sh -c './analyse $MOTLEY_ENTRY'
+  motley submit --file jobs.toml          see motley job check jobs.toml";
 
 /// Runs a job and waits for it.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
+#[command(group = ArgGroup::new("what").args(["command"]).required(true))]
 pub struct Run {
     /// The job.
     #[command(flatten)]
@@ -163,6 +170,13 @@ pub struct Needs {
     /// One task for each number: 0-99, 1-1000000
     #[arg(long, value_name = "FIRST-LAST")]
     pub array: Option<String>,
+    /// One task for each line of a file, which it finds in MOTLEY_ENTRY; with --array only those
+    /// of these numbers, the first being 0
+    #[arg(long, value_name = "FILE", conflicts_with = "from_json")]
+    pub each_line: Option<PathBuf>,
+    /// One task for each element of a JSON array in a file, which it finds in MOTLEY_ENTRY as JSON
+    #[arg(long, value_name = "FILE")]
+    pub from_json: Option<PathBuf>,
     /// All tasks start together or not at all
     #[arg(long)]
     pub gang: bool,
@@ -282,6 +296,18 @@ pub struct Logs {
     pub at: At,
 }
 
+/// Files to check.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  motley job check jobs.toml\n  motley job check *.yaml --json")]
+pub struct Check {
+    /// The files: .toml, .yaml, .yml or .json; - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Commands about jobs.
 #[derive(Debug, Subcommand)]
 pub enum Job {
@@ -289,6 +315,9 @@ pub enum Job {
     Show(One),
     /// Say why a job waits, and what would start it
     Explain(One),
+    /// Read job files and say what they would submit, or what is wrong with them; exit status 1 if
+    /// anything is
+    Check(Check),
     /// Print what a task printed
     Logs(Logs),
     /// Wait until a job has ended; the status is that of the job

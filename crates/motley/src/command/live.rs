@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use server::api::Chosen;
 
-use super::{finish, logs};
+use super::{check, finish, logs};
 use crate::args::live::{Ask, Job, Jobs, Node, One, Some};
 use crate::client::{Change, Client, NodeChange};
 use crate::daemon::Place;
@@ -56,6 +56,7 @@ pub(super) fn job(command: Job) -> ExitCode {
     let done = match command {
         Job::Show(one) => one_job(&one),
         Job::Explain(one) => explain(&one),
+        Job::Check(args) => check::run(&args),
         Job::Logs(args) => logs::run(&args),
         Job::Wait(one) => return finish(wait(&one)),
         Job::Cancel(some) => change(&some, "cancelled", Change::Cancel),

@@ -1,6 +1,5 @@
-//! Handing jobs to the daemon: from flags to what it is told.
+//! Handing jobs to the daemon: from flags, or a file, to what it is told.
 
-use std::env;
 use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
@@ -11,56 +10,80 @@ use server::api::Submission;
 use crate::args::live::{Needs, Submit, Wanted};
 use crate::client::Client;
 use crate::daemon::Place;
-use crate::out;
-
-/// What is passed on of the environment with `--no-env`.
-const FEW: [&str; 6] = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "USER"];
+use crate::job_file::{self, Around, Passed};
+use crate::{out, render};
 
 pub(super) fn run(args: &Submit) -> anyhow::Result<()> {
-    let submission = describe(&args.job)?;
+    let mut jobs = match &args.file {
+        Some(file) => of_file(file, &args.job.command)?,
+        None => vec![describe(&args.job)?],
+    };
     let mut client = Client::connect(&Place::choose(args.job.at.directory.as_deref())?)?;
     if args.plan {
-        let told = client.plan(&submission)?;
+        ensure!(jobs.len() == 1, "plan {} jobs: it can be said of one at a time", jobs.len());
+        let told = client.plan(&jobs.remove(0))?;
         return if args.json { out::print_json(&told.page) } else { out::print(&told.text) };
     }
-    let numbers = client.submit(vec![submission])?;
-    let number = numbers.first().context("hear the number of the job")?;
-    match (args.json, args.parsable) {
-        (true, _) => out::print_json(&json!({ "job": number })),
-        (_, true) => out::print(&format!("{number}\n")),
-        _ => out::print(&format!("job {number} submitted\n")),
+    let of = |job: &Submission| match &args.file {
+        Some(_) => format!(": {}", job.job["name"].as_str().unwrap_or_default()),
+        None => String::new(),
+    };
+    let names: Vec<_> = jobs.iter().map(of).collect();
+    let numbers = client.submit(jobs)?;
+    match (args.json, args.parsable, &numbers[..]) {
+        (true, _, [number]) if args.file.is_none() => out::print_json(&json!({ "job": number })),
+        (true, ..) => out::print_json(&json!({ "jobs": numbers })),
+        (_, true, numbers) => {
+            out::print(&numbers.iter().map(|number| format!("{number}\n")).collect::<String>())
+        }
+        (.., numbers) => {
+            let line = |(number, name)| format!("job {number} submitted{name}\n");
+            out::print(&numbers.iter().zip(&names).map(line).collect::<String>())
+        }
     }
+}
+
+/// The jobs of a file; every fault is said, and what is well to know too.
+fn of_file(file: &Path, arguments: &[String]) -> anyhow::Result<Vec<Submission>> {
+    let read = job_file::open(file, arguments, &Around::here()?)?;
+    let place = |fault: &job_file::Fault| format!("{}:{fault}\n", file.display());
+    if read.faults.is_empty() {
+        out::print_error_bytes(read.notes.iter().map(place).collect::<String>().as_bytes())?;
+        return Ok(read.jobs);
+    }
+    out::print_error_bytes(read.faults.iter().map(place).collect::<String>().as_bytes())?;
+    let count = render::count(read.faults.len() as u64, "fault");
+    bail!("submit {}: it has {count}, so nothing was submitted", file.display())
 }
 
 /// The job of the command line.
 pub(super) fn describe(wanted: &Wanted) -> anyhow::Result<Submission> {
-    let Wanted { needs, command, .. } = wanted;
-    let directory = match &needs.cwd {
-        Some(given) => std::path::absolute(given).context("find the directory of --cwd")?,
-        None => env::current_dir().context("find the directory to start in")?,
+    let (Wanted { needs, command, .. }, around) = (wanted, Around::here()?);
+    let directory = around.directory(needs.cwd.as_deref())?;
+    let entries = match (&needs.each_line, &needs.from_json) {
+        (Some(file), _) => Some(job_file::of_lines(file)?),
+        (None, Some(file)) => Some(job_file::of_json(file)?),
+        (None, None) => None,
     };
-    let directory = directory.to_str().context("use the directory: its name is not UTF-8")?;
-    let (tasks, first) = match &needs.array {
-        Some(array) => numbered(array)?,
-        None => (1, 0),
-    };
+    let tasks = job_file::tasks(needs.array.as_deref(), entries).context("count the tasks")?;
     let output = match (needs.output.clone(), needs.error.clone()) {
         (Some(Output::Files(first, _)), error) => Output::Files(first, error),
         (Some(_), Some(_)) => bail!("use --error: it goes with a file for --output"),
         (output, _) => output.unwrap_or_default(),
     };
     let restart = Restart { retries: needs.retries, requeue: !needs.no_requeue };
+    let passed = if needs.no_env { Passed::Few } else { Passed::All };
     Ok(Submission {
-        job: job(needs, command, tasks)?,
+        job: job((needs, command), tasks.count, &around)?,
         arguments: command.clone(),
-        directory: directory.to_owned(),
-        environment: environment(needs)?,
+        directory,
+        environment: around.environment(passed, &needs.env)?,
         output,
         time_limit: needs.time,
         restart,
         after: after(needs),
-        first,
-        entries: Vec::new(),
+        first: tasks.first,
+        entries: tasks.entries,
         held: needs.hold,
     })
 }
@@ -73,27 +96,17 @@ fn after(needs: &Needs) -> Vec<(String, Ending)> {
     done.chain(any).chain(not_done).collect()
 }
 
-/// How many tasks, and the number of the first: `1-1000000`, or `7` for one.
-fn numbered(array: &str) -> anyhow::Result<(u32, u32)> {
-    let (first, last) = array.split_once('-').unwrap_or((array, array));
-    let number = |text: &str| text.trim().parse::<u32>();
-    let (Ok(first), Ok(last)) = (number(first), number(last)) else {
-        bail!("read --array {array:?}: write FIRST-LAST, like 1-100");
-    };
-    ensure!(first <= last, "read --array {array:?}: the first is higher than the last");
-    let count = u64::from(last) - u64::from(first) + 1;
-    let count = u32::try_from(count).context("read --array: it has too many numbers")?;
-    Ok((count, first))
-}
-
 /// What the job asks for, in the form of a workload file.
-fn job(needs: &Needs, command: &[String], tasks: u32) -> anyhow::Result<Value> {
+fn job(
+    (needs, command): (&Needs, &[String]),
+    tasks: u32,
+    around: &Around,
+) -> anyhow::Result<Value> {
     let mut job = Map::new();
     let program = command.first().map_or("job", String::as_str);
     let own = Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or(program);
     job.insert("name".to_owned(), json!(needs.name.as_deref().unwrap_or(own)));
-    let user = || env::var("USER").or_else(|_| env::var("LOGNAME")).ok();
-    if let Some(tenant) = needs.tenant.clone().or_else(user).filter(|name| !name.is_empty()) {
+    if let Some(tenant) = needs.tenant.as_deref().or_else(|| around.user()) {
         job.insert("tenant".to_owned(), json!(tenant));
     }
     job.insert("tasks".to_owned(), json!(tasks));
@@ -217,29 +230,4 @@ impl Way {
 /// Whole numbers as numbers, which counts have to be.
 fn number(text: &str) -> Value {
     text.parse::<u64>().map_or_else(|_| json!(text), |whole| json!(whole))
-}
-
-fn environment(needs: &Needs) -> anyhow::Result<Vec<String>> {
-    let mut variables: Vec<(String, String)> = Vec::new();
-    for (name, value) in env::vars_os() {
-        let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else { continue };
-        let is_passed = !needs.no_env || FEW.contains(&name);
-        if is_passed && !name.starts_with("MOTLEY_") {
-            variables.push((name.to_owned(), value.to_owned()));
-        }
-    }
-    for given in &needs.env {
-        let (name, value) = match given.split_once('=') {
-            Some((name, value)) => (name.to_owned(), value.to_owned()),
-            None => match env::var(given) {
-                Ok(value) => (given.clone(), value),
-                Err(_) => bail!("pass on the variable {given:?}: it is not set; write NAME=VALUE"),
-            },
-        };
-        ensure!(!name.is_empty(), "set the variable {given:?}: it has no name");
-        variables.retain(|(other, _)| *other != name);
-        variables.push((name, value));
-    }
-    variables.sort();
-    Ok(variables.into_iter().map(|(name, value)| format!("{name}={value}")).collect())
 }

@@ -20,9 +20,9 @@ const TEXT_MAX: usize = 1 << 20;
 const AFTER_MAX: usize = 1_000;
 
 /// The most entries of a job, the most bytes of them all, and of one, which becomes a variable.
-const ENTRIES_MAX: usize = 1_000_000;
-const ENTRIES_BYTES_MAX: usize = 16 << 20;
-const ENTRY_BYTES_MAX: usize = 64 << 10;
+pub(crate) const ENTRIES_MAX: usize = 1_000_000;
+pub(crate) const ENTRIES_BYTES_MAX: usize = 16 << 20;
+pub(crate) const ENTRY_BYTES_MAX: usize = 64 << 10;
 
 /// A job of this user's, as it was described, submitted now. It gets the number after those of the
 /// `earlier` jobs of its call.

@@ -2,6 +2,7 @@
 
 mod alerts;
 mod failing;
+mod files;
 mod place;
 mod sharing;
 mod web;
