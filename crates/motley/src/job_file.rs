@@ -1,7 +1,7 @@
 //! Job files: what is submitted in one go, written down.
 //!
-//! In comes the text of a file, TOML or YAML with the fields of `docs/files.md`,
-//! and where it is submitted from ([`Around`]);
+//! In comes the text of a file, TOML or YAML with the fields of `docs/files.md`
+//! or a script with `#SBATCH` lines, and where it is submitted from ([`Around`]);
 //! out come [`Submission`]s, each after those that it begins after, or every
 //! [`Fault`] with its line. What a job asks for is read by the reader of
 //! workload files, so that its words and bounds are the same everywhere. Nothing
@@ -13,6 +13,7 @@ mod entries;
 mod fields;
 mod located;
 mod order;
+mod script;
 
 use std::fmt;
 use std::path::Path;
@@ -26,7 +27,7 @@ use sim::read::{self as reader, ReadError};
 pub use around::{Around, Passed};
 pub use entries::{Tasks, numbered, of_json, of_lines, tasks};
 
-use crate::api::{JOBS_MAX, Submission};
+use server::api::{JOBS_MAX, Submission};
 
 /// The most bytes of a job file.
 const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -78,7 +79,7 @@ struct Told {
     after_lines: Vec<u64>,
 }
 
-/// Reads a file, or standard input where it is `-`.
+/// Reads a file, or standard input where it is `-`. The arguments are for a script.
 ///
 /// # Errors
 /// If it cannot be read at all; what is wrong inside it is in what is returned.
@@ -99,12 +100,18 @@ pub fn read(
     around: &Around,
 ) -> anyhow::Result<JobFile> {
     let kind = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    ensure!(arguments.is_empty(), "a job file takes no arguments; leave them out");
+    let is_script = text.starts_with("#!") && !matches!(kind, "toml" | "yaml" | "yml" | "json");
+    if is_script {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let name = name.filter(|name| *name != "-").unwrap_or("sbatch");
+        return Ok(script::read(text, (name, arguments), around));
+    }
+    ensure!(arguments.is_empty(), "only a script takes arguments; leave them out");
     let is_yaml = match kind {
         "toml" => false,
         "yaml" | "yml" | "json" => true,
         _ if path.as_os_str() == "-" => text.trim_start().starts_with(['{', '-']),
-        _ => bail!("name it .toml, .yaml, .yml or .json"),
+        _ => bail!("name it .toml, .yaml, .yml or .json, or begin the script with #!"),
     };
     let document = if is_yaml { located::of_yaml(text) } else { located::of_toml(text) };
     Ok(document::read(document, around))

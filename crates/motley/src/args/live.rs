@@ -91,7 +91,8 @@ pub struct Wanted {
 #[command(after_help = SUBMIT_EXAMPLES)]
 #[command(group = ArgGroup::new("what").args(["file", "command"]).required(true).multiple(true))]
 pub struct Submit {
-    /// Submit the jobs of this file; - is standard input
+    /// Submit the jobs of this file, or run this script with the #SBATCH lines in it; - is standard
+    /// input
     #[arg(long, value_name = "FILE", conflicts_with = "Needs")]
     pub file: Option<PathBuf>,
     /// The job.
@@ -115,7 +116,8 @@ Examples:
   motley submit --gpus a100:1 --gpu-share 0.5 --gpu-mem 8G --time 1h30m -- ./infer
   motley submit --after 17 --name report -- make report
   motley submit --each-line samples.txt -- sh -c './analyse $MOTLEY_ENTRY'
-  motley submit --file jobs.toml          see motley job check jobs.toml";
+  motley submit --file jobs.toml          see motley job check jobs.toml
+  motley submit --file train.sh -- --epochs 3";
 
 /// Runs a job and waits for it.
 #[derive(Args, Clone, Debug)]
@@ -298,9 +300,9 @@ pub struct Logs {
 
 /// Files to check.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  motley job check jobs.toml\n  motley job check *.yaml --json")]
+#[command(after_help = "Examples:\n  motley job check jobs.toml\n  motley job check *.sh --json")]
 pub struct Check {
-    /// The files: .toml, .yaml, .yml or .json; - is standard input
+    /// The files: .toml, .yaml, .yml, .json, or scripts with #SBATCH lines; - is standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// Print as JSON

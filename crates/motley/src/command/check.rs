@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::ensure;
 use serde::Serialize;
 
-use crate::api::Submission;
+use server::api::Submission;
 use crate::args::live::Check;
 use crate::job_file::{self, Around, Fault};
 use crate::{out, render};

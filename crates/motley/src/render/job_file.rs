@@ -4,7 +4,7 @@ use fleet::{Bytes, Ending, Output};
 use serde_json::Value;
 
 use super::count;
-use crate::api::Submission;
+use server::api::Submission;
 
 /// The jobs, each with its place: what it would be given, and how it would be kept.
 #[must_use]

@@ -42,7 +42,7 @@ fn what_would_be_submitted_is_said_in_words() {
 #[test]
 fn faults_of_all_files_are_said_and_the_status_is_1() {
     let files = [
-        ("good.toml", "format = 1\n[[job]]\ncommand = ['x']\ncores = 2\n"),
+        ("good.sh", "#!/bin/sh\n#SBATCH -c 2 --mem=2G\ntrue\n#SBATCH -c 3\n"),
         ("bad.yaml", "format: 1\njob:\n- command: [x]\n  hold: 2\n  cores: -1\n"),
         ("other.txt", "what"),
     ];
@@ -51,8 +51,10 @@ fn faults_of_all_files_are_said_and_the_status_is_1() {
     let (status, said, errors) = checked(&paths);
     let (good, bad, other) = (paths[0], paths[1], paths[2]);
     for line in [
+        format!("{good}:4: `#SBATCH`: comes after the first command"),
         format!("{good}: ok, 1 job\n"),
-        "   each is given cores 2\n".to_owned(),
+        "   each is given cores 2, memory 2Gi\n".to_owned(),
+        "   runs /bin/sh -c (4 lines) good.sh\n".to_owned(),
         format!("{bad}:4: `hold`: is 2, but must be true or false\n"),
         format!("{bad}:5: `cores`: "),
         format!("{other}: read {other}: name it .toml"),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use motley::api::Submission;
+use server::api::Submission;
 use motley::job_file;
 use serde_json::{Value, json};
 
@@ -178,6 +178,7 @@ fn standard_input_is_told_by_how_it_begins() {
         assert_eq!(read.faults, [], "{text}");
         read.jobs[0].arguments[0].clone()
     };
+    assert_eq!(jobs("#!/bin/dash\ntrue\n"), "/bin/dash");
     assert_eq!(jobs("{\"format\": 1, \"job\": [{\"command\": [\"json\"]}]}"), "json");
     assert_eq!(jobs("---\nformat: 1\njob:\n- command: [yaml]\n"), "yaml");
     assert_eq!(jobs("format = 1\n[[job]]\ncommand = ['toml']\n"), "toml");

@@ -6,6 +6,8 @@ mod check;
 mod faults;
 mod fields;
 mod order;
+mod refusals;
+mod scripts;
 #[path = "../program/mod.rs"]
 mod program;
 

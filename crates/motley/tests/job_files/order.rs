@@ -22,7 +22,7 @@ fn jobs_come_after_those_that_they_begin_after_and_otherwise_as_in_the_file() {
     ]);
     let read = read("jobs.toml", &text);
     assert_eq!(read.faults, []);
-    let told = |job: &motley::api::Submission| {
+    let told = |job: &server::api::Submission| {
         let after: Vec<_> = job.after.iter().map(|(job, _)| job.as_str()).collect();
         format!("{} after {}", job.job["name"].as_str().unwrap(), after.join(" "))
     };

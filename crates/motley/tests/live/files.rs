@@ -1,4 +1,4 @@
-//! Files of jobs, and tasks with entries, on a daemon that runs.
+//! Files of jobs, scripts for Slurm, and tasks with entries, on a daemon that runs.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are not in a test function")]
 
@@ -11,6 +11,12 @@ fn write(place: &Place, name: &str, text: &str) -> String {
     let path = place.file(name);
     fs::write(&path, text).unwrap();
     path
+}
+
+/// Submits a file; the numbers of its jobs.
+fn submit(place: &Place, file: &str, arguments: &[&str]) -> Vec<String> {
+    let numbers = place.submit(&[&["--file", file], arguments].concat());
+    numbers.lines().map(str::to_owned).collect()
 }
 
 #[test]
@@ -67,6 +73,53 @@ fn of_a_file_with_a_fault_nothing_is_submitted() {
         ),
     ]);
     assert!(status == 0 && plan.contains("in place of 4096"), "{plan}");
+}
+
+#[test]
+fn a_script_runs_as_slurm_would_run_it_and_knows_what_slurm_tells() {
+    let place = Place::up();
+    let out = place.file("out-%A_%a");
+    let script = format!(
+        "#!/bin/bash -e\n#SBATCH -J own -a 4-5 -n 1\n#SBATCH -o {out}\n\n\
+         echo \"$SLURM_JOB_NAME $SLURM_JOB_ID $SLURM_ARRAY_JOB_ID $SLURM_ARRAY_TASK_ID $*\"\n\
+         echo \"$LINENO $SLURM_ARRAY_TASK_COUNT ${{SLURM_RESTART_COUNT:-none}} $0\"\n\
+         echo \"$(dirname \"$SLURM_SUBMIT_DIR/x\") $SLURM_JOB_NODELIST\"\nfalse\necho unseen\n"
+    );
+    let file = write(&place, "own.sh", &script);
+    let [job] = &submit(&place, &file, &["--", "a", "b c"])[..] else { panic!("one job") };
+    // The file may change or go: the text went with the job.
+    fs::remove_file(&file).unwrap();
+    assert_eq!(place.wait(job), 1);
+    let name =
+        String::from_utf8(std::process::Command::new("uname").arg("-n").output().unwrap().stdout);
+    let here = place.file("");
+    for task in [4, 5] {
+        let printed = fs::read_to_string(place.file(&format!("out-{job}_{task}"))).unwrap();
+        let expected = format!(
+            "own {job}_{task} {job} {task} a b c\n6 2 none own.sh\n{} {}",
+            here.trim_end_matches('/'),
+            name.as_ref().unwrap()
+        );
+        assert_eq!(printed, expected);
+    }
+}
+
+#[test]
+fn a_script_in_another_language_gets_its_text_and_arguments() {
+    let place = Place::up();
+    let file = write(
+        &place,
+        "words.awk",
+        "#!/usr/bin/awk -f\n#SBATCH -a 3,9\n\nBEGIN { \
+        print ENVIRON[\"SLURM_ARRAY_TASK_ID\"], ARGV[1], \"it's $here\" }\n",
+    );
+    let [job] = &submit(&place, &file, &["--", "x"])[..] else { panic!("one job") };
+    assert_eq!(place.wait(job), 0);
+    let printed = |task: &str| place.run(&["job", "logs", job, "--task", task]).1;
+    assert_eq!(
+        (printed("0"), printed("1")),
+        ("3 x it's $here\n".into(), "9 x it's $here\n".into())
+    );
 }
 
 #[test]
