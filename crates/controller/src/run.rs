@@ -15,8 +15,9 @@ use std::sync::Arc;
 use fleet::explanation::Choice;
 use fleet::snapshot::Waiting;
 use fleet::{
-    Body, BodyError, Decision, Explanation, Extent, Generation, Job, JobId, NodeId, NodeSight,
-    Observation, Order, Placement, Plan, Policy, Run, RunSight, RunState, Snapshot, Stage, Time,
+    Body, BodyError, Decision, Explanation, Extent, Generation, Job, JobId, Mark, NodeId, NodeSight,
+    Observation, Order, Phase, Placement, Plan, Policy, Run, RunSight, RunState, Snapshot, Stage,
+    Time,
 };
 use planner::{Effort, Scratch};
 use thiserror::Error;
@@ -58,6 +59,8 @@ pub struct Advance {
     pub faults: Vec<String>,
     /// How many orders were given.
     pub orders: usize,
+    /// How many requests were taken in.
+    pub requests: usize,
     /// What is otherwise than before.
     pub news: News,
 }
@@ -294,6 +297,20 @@ impl<B: Body> Controller<B> {
         &mut self,
         durability: impl FnOnce(&Ledger) -> Durability,
     ) -> Result<Advance, AdvanceError> {
+        self.advance_marked(durability, &mut |_| {})
+    }
+
+    /// The same turn as [`Controller::advance`], with a mark wherever one phase is over. What
+    /// passes before the first mark is the first phase; what passes after the last one is only
+    /// giving back memory.
+    ///
+    /// # Errors
+    /// As there; then marks are missing.
+    pub fn advance_marked(
+        &mut self,
+        durability: impl FnOnce(&Ledger) -> Durability,
+        mark: &mut Mark<'_>,
+    ) -> Result<Advance, AdvanceError> {
         // Where this fails it is for the caller to say when to try again.
         self.wake = None;
         if self.unwritten.is_some() {
@@ -302,13 +319,15 @@ impl<B: Body> Controller<B> {
         let mut observation = self.body.observe()?;
         let has_new_classes = *observation.classes != *self.ledger.classes();
         let requests = std::mem::take(&mut self.asked);
-        let asked = !requests.is_empty();
+        let asked = requests.len();
         let mut news = News::of(&self.ledger, &observation, &requests);
         let before = self.ledger.memory().clone();
         let settled = self.ledger.settled_since();
         let scratch = &mut self.scratch;
-        let mut planning =
-            |snapshot: &_, policy: &_, effort| planner::plan(snapshot, policy, effort, scratch);
+        let mut planning = |snapshot: &_, policy: &_, effort| {
+            mark(Phase::Collect);
+            planner::plan_marked(snapshot, policy, effort, scratch, mark)
+        };
         let (ledger, policy) = (&mut self.ledger, &self.policy);
         let turn = turn(ledger, &observation, requests, policy, self.effort, &mut planning);
         let plan = turn.faults.is_empty().then_some(turn.decision.plan);
@@ -321,15 +340,17 @@ impl<B: Body> Controller<B> {
             drifts: turn.drifts,
             faults: turn.faults.iter().map(|fault| format!("{fault:?}")).collect(),
             orders: turn.orders.len(),
+            requests: asked,
             news,
         };
-        let is_idle = turn.orders.is_empty() && !asked && *self.ledger.memory() == before;
+        let is_idle = turn.orders.is_empty() && asked == 0 && *self.ledger.memory() == before;
         let is_known = settled.is_some() && settled == self.ledger.settled_since();
         let is_nothing = is_empty(&observation)
             && match observation.extent {
                 Extent::Full => is_known && advance.drifts.is_empty(),
                 Extent::Changes => observation.nodes.is_empty() && observation.runs.is_empty(),
             };
+        mark(Phase::Decide);
         if is_idle && !has_new_classes && is_nothing {
             return Ok(advance);
         }
@@ -339,13 +360,13 @@ impl<B: Body> Controller<B> {
             observation.classes = Arc::default();
         }
         let entry = turn_entry(self.ledger.serial(), observation, plan, generation);
-        self.write_and_order(Unwritten { entry, orders: turn.orders }, durability)?;
+        self.write_and_order(Unwritten { entry, orders: turn.orders }, durability, mark)?;
         Ok(advance)
     }
 
     fn write_again(&mut self) -> Result<(), JournalError> {
         let Some(unwritten) = self.unwritten.take() else { return Ok(()) };
-        match self.write_and_order(unwritten, Durability::Synced) {
+        match self.write_and_order(unwritten, Durability::Synced, &mut |_| {}) {
             // What the body did not take was taken back.
             Ok(()) | Err(AdvanceError::Body(_)) => Ok(()),
             Err(AdvanceError::Journal(error)) => Err(error),
@@ -356,22 +377,27 @@ impl<B: Body> Controller<B> {
         &mut self,
         unwritten: Unwritten,
         durability: Durability,
+        mark: &mut Mark<'_>,
     ) -> Result<(), AdvanceError> {
         let Unwritten { entry, orders } = unwritten;
         if let Err(error) = self.journal.append(vec![entry.clone()], durability) {
             self.unwritten = Some(Unwritten { entry, orders });
             return Err(error.into());
         }
+        mark(Phase::Write);
         if !orders.is_empty()
             && let Err(error) = self.body.carry_out(&orders)
         {
             self.ledger.take_back(&orders);
             let entry = Entry::TakenBack(orders.iter().map(in_short).collect());
-            self.write_and_order(Unwritten { entry, orders: Vec::new() }, Durability::Written)?;
+            let unwritten = Unwritten { entry, orders: Vec::new() };
+            self.write_and_order(unwritten, Durability::Written, mark)?;
             return Err(error.into());
         }
+        mark(Phase::Order);
         if self.journal.is_checkpoint_due() {
             self.checkpoint()?;
+            mark(Phase::Write);
         }
         Ok(())
     }

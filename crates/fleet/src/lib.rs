@@ -28,6 +28,7 @@ pub mod policy;
 pub mod plan;
 pub mod explanation;
 pub mod order;
+pub mod phase;
 pub mod body;
 pub mod check;
 pub mod sketch;
@@ -45,6 +46,7 @@ pub use id::{
 pub use job::{Alternative, DeviceRequest, Gang, Job, Reach, Request, Traffic};
 pub use node::{ChannelGrant, DeviceFree, DeviceGrant, DomainFree, DomainGrant, Free, Grant, Node};
 pub use order::{Action, Order, Outcome, Receipt, Refusal};
+pub use phase::{Mark, Phase};
 pub use plan::{Decision, Placement, Plan, Stop, StopCause};
 pub use policy::Policy;
 pub use program::{Dependency, Ending, Failure, Output, Program, Restart, User};

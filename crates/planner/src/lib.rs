@@ -43,7 +43,7 @@ pub mod apportion;
 
 use fleet::explanation::TierInForce;
 use fleet::snapshot::Memory;
-use fleet::{Decision, Plan, Policy, Snapshot};
+use fleet::{Decision, Mark, Phase, Plan, Policy, Snapshot};
 
 /// How much work one plan may cost, in steps; see [`fleet::Explanation::steps`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,10 +104,28 @@ pub fn plan(
     effort: Effort,
     scratch: &mut Scratch,
 ) -> Decision {
+    plan_marked(snapshot, policy, effort, scratch, &mut |_| {})
+}
+
+/// The same decision as [`plan`] makes, with a mark wherever one phase is over.
+///
+/// [`Phase::Match`] is reconcile, bringing the scratch up to date, and the weighing of one task on
+/// all that would do for it. [`Phase::Decide`] is all else: the order of the queue, look-ahead,
+/// finding nodes for a gang (which scores the few that it looks at), waiting for inputs, placing,
+/// and the explanation. A weighing has a mark before and after it, and the plan one at its end.
+#[must_use]
+pub fn plan_marked(
+    snapshot: &Snapshot,
+    policy: &Policy,
+    effort: Effort,
+    scratch: &mut Scratch,
+    mark: &mut Mark<'_>,
+) -> Decision {
     let agenda = reconcile::reconcile(snapshot);
     let tiers = score::tiers_in_force(snapshot, policy);
     scratch.sync(snapshot, policy, &tiers);
-    let found = search::search(&agenda, snapshot, policy, &tiers, effort, scratch);
+    mark(Phase::Match);
+    let found = search::search(&agenda, (snapshot, policy, &tiers), effort, scratch, mark);
     let explanation = explain::explain(snapshot, &tiers, &found, scratch);
     let changes = !found.placements.is_empty() || !agenda.stops.is_empty();
     let (unseen, round) = round::next(snapshot, &found, changes);
@@ -127,5 +145,6 @@ pub fn plan(
         wake: wakes.into_iter().flatten().min(),
         memory,
     };
+    mark(Phase::Decide);
     Decision { plan, explanation }
 }

@@ -19,7 +19,8 @@ use fleet::explanation::{Choice as Chosen, Locality, RunnerUp, Score, TierInForc
 use fleet::policy::Pick;
 use fleet::snapshot::{Amounts, Waiting};
 use fleet::{
-    Attempt, Gang, Job, JobId, NodeId, Placement, Policy, RunId, Snapshot, TaskIndex, Time, Work,
+    Attempt, Gang, Job, JobId, Mark, NodeId, Phase, Placement, Policy, RunId, Snapshot, TaskIndex,
+    Time, Work,
 };
 
 use crate::batch::{self, Gate};
@@ -61,11 +62,10 @@ pub(crate) struct Left<'a> {
 
 pub(crate) fn search<'a>(
     agenda: &Agenda<'a>,
-    snapshot: &'a Snapshot,
-    policy: &'a Policy,
-    tiers: &'a [TierInForce],
+    (snapshot, policy, tiers): (&'a Snapshot, &'a Policy, &'a [TierInForce]),
     effort: Effort,
     scratch: &mut Scratch,
+    mark: &mut Mark<'_>,
 ) -> Found<'a> {
     let (held_back, released) = batch::gate(snapshot, policy);
     let is_held = |waiting: &&&Waiting| held_back.is_some_and(|gate| gate.holds(&waiting.job));
@@ -81,6 +81,7 @@ pub(crate) fn search<'a>(
         aside: BTreeMap::new(),
         expected: None,
         spent: false,
+        mark,
         found: Found {
             placements: Vec::new(),
             choices: Vec::new(),
@@ -112,7 +113,7 @@ pub(crate) fn search<'a>(
     found
 }
 
-struct Search<'a> {
+struct Search<'a, 'm> {
     queue: Queue<'a>,
     /// Shapes of jobs that found no room in this plan.
     full: BTreeSet<JobShape>,
@@ -129,6 +130,7 @@ struct Search<'a> {
     expected: Option<Expected<'a>>,
     /// Whether the effort ran out.
     spent: bool,
+    mark: &'m mut Mark<'m>,
     found: Found<'a>,
 }
 
@@ -154,7 +156,7 @@ impl<'a> Progress<'a> {
     }
 }
 
-impl<'a> Search<'a> {
+impl<'a> Search<'a, '_> {
     /// Places one task of the job at the front of the queue, or drops the job from it.
     fn look_at(&mut self, waiting: &'a Waiting, effort: Effort, scratch: &mut Scratch) {
         let job = &waiting.job;
@@ -176,9 +178,7 @@ impl<'a> Search<'a> {
             self.look_at_gang(waiting, (shape, gang), scratch);
             return;
         }
-        let rotation = self.found.rotation;
-        let dice = &mut self.dice;
-        let mut weighed = self.found.weigher.weigh(waiting, &shape, rotation, dice, scratch);
+        let mut weighed = self.weigh(waiting, &shape, scratch);
         if weighed.nodes == 0 {
             self.full.insert(shape);
         }
@@ -253,14 +253,21 @@ impl<'a> Search<'a> {
             self.found.waits.insert(job.id, wait);
             return false;
         }
-        let rotation = self.found.rotation;
-        let dice = &mut self.dice;
-        let mut weighed = self.found.weigher.weigh(waiting, &shape, rotation, dice, scratch);
+        let mut weighed = self.weigh(waiting, &shape, scratch);
         let Some(best) = weighed.best.take() else { return false };
         if self.place(waiting, best, &weighed, scratch) {
             self.aside.remove(&job.id);
         }
         true
+    }
+
+    /// Weighs all that would do for one task of a job.
+    fn weigh(&mut self, waiting: &Waiting, shape: &JobShape, scratch: &mut Scratch) -> Weighed {
+        (self.mark)(Phase::Decide);
+        let Found { rotation, weigher, .. } = &self.found;
+        let weighed = weigher.weigh(waiting, shape, *rotation, &mut self.dice, scratch);
+        (self.mark)(Phase::Match);
+        weighed
     }
 
     /// Why so many tasks of a job wait for a node with its inputs, if they do.

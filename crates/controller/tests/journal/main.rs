@@ -9,7 +9,7 @@ use controller::journal::{Durability, Entry, Journal, JournalError};
 use controller::{Controller, Drift, Request};
 use fleet::{
     Action, Body, BodyError, DeviceClass, Extent, Job, JobId, NodeSight, Observation, Order,
-    Outcome, Policy, Program, Receipt, RunSight, RunState, Time, Usage, sketch,
+    Outcome, Phase, Policy, Program, Receipt, RunSight, RunState, Time, Usage, sketch,
 };
 use planner::Effort;
 use tempfile::TempDir;
@@ -222,6 +222,26 @@ fn a_turn_in_which_nothing_happened_is_not_written() {
         controller.advance(|_| Durability::Written).unwrap();
     }
     assert_eq!(kinds(&place), before);
+}
+
+#[test]
+fn marks_tell_the_phases_of_a_turn_in_order() {
+    let place = Place::new();
+    let mut controller = place.open(Obedient::default());
+    let mut phases = |requests: Vec<Request>| {
+        controller.ask(requests).unwrap();
+        let mut phases = Vec::new();
+        let mut mark = |phase| phases.push(phase);
+        let advance = controller.advance_marked(|_| Durability::Written, &mut mark).unwrap();
+        phases.dedup();
+        (advance.requests, phases)
+    };
+    let planned = [Phase::Collect, Phase::Match, Phase::Decide];
+    let placed = [Phase::Match, Phase::Decide, Phase::Write, Phase::Order];
+    assert_eq!(phases(vec![job(1)]), (1, [&planned[..], &placed[..]].concat()));
+    // What is only seen is written down, and nothing is ordered.
+    assert_eq!(phases(Vec::new()), (0, [&planned[..], &[Phase::Write, Phase::Order]].concat()));
+    assert_eq!(phases(Vec::new()), (0, planned.to_vec()));
 }
 
 #[test]

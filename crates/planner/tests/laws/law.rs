@@ -8,8 +8,8 @@ use std::sync::Arc;
 use fleet::check::{check, check_reasons};
 use fleet::snapshot::{Parts, Waiting};
 use fleet::{
-    Attempt, Bandwidth, Decision, Generation, Job, Millijoules, Plan, Policy, Reason, Run, Serial,
-    Snapshot, Span, Stage, StopCause, TaskIndex, Time, Work, sketch,
+    Attempt, Bandwidth, Decision, Generation, Job, Millijoules, Phase, Plan, Policy, Reason, Run,
+    Serial, Snapshot, Span, Stage, StopCause, TaskIndex, Time, Work, sketch,
 };
 use planner::{Effort, Scratch};
 
@@ -43,6 +43,31 @@ pub(crate) fn equal_in_equal_bytes_out(
         serde_json::to_string(&decision).expect("a decision can be written")
     };
     same("the second run", bytes(), bytes())
+}
+
+/// Marks are in order, and who listens to them changes nothing.
+pub(crate) fn marks_change_nothing(planning: &mut Planning<'_>, case: &Case) -> Result<(), String> {
+    let snapshot = build(case.parts.clone());
+    let mut marks = Vec::new();
+    let mut scratch = Scratch::default();
+    let marked =
+        planner::plan_marked(&snapshot, &case.policy, case.effort, &mut scratch, &mut |phase| {
+            marks.push(phase)
+        });
+    let text = |decision: &_| serde_json::to_string(decision).expect("a decision can be written");
+    same("what is marked", text(&cold(planning, &snapshot, case)), text(&marked))?;
+    // To match and to decide take turns, and every weighing of one task is a match.
+    let takes_turns = marks.windows(2).all(|two| two[0] != two[1]);
+    let placed_alone = |placed: &&fleet::Placement| {
+        snapshot.backlog.get(&placed.run.job).is_some_and(|one| one.job.gang.is_none())
+    };
+    let weighed = marked.plan.placements.iter().filter(placed_alone).count();
+    match (marks.first(), marks.last()) {
+        (Some(Phase::Match), Some(Phase::Decide)) if takes_turns && marks.len() >= 2 * weighed => {
+            Ok(())
+        }
+        _ => Err(format!("{weighed} placements have the marks {marks:?}")),
+    }
 }
 
 pub(crate) fn shuffled_input_same_plan(

@@ -121,6 +121,12 @@ fn equal_in_equal_bytes_out() {
 }
 
 #[test]
+fn marks_change_nothing() {
+    hold(law::marks_change_nothing);
+    is_caught(law::marks_change_nothing, defect::depends_on_a_counter);
+}
+
+#[test]
 fn shuffled_input_same_plan() {
     hold(|planning, case| law::shuffled_input_same_plan(&mut law::build, planning, case));
     let broken: Law = |planning, case| {
