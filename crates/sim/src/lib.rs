@@ -5,6 +5,7 @@ mod dice;
 pub mod read;
 pub mod workload;
 pub mod world;
+pub mod modelled;
 pub mod faults;
 pub mod scenario;
 pub mod visit;
