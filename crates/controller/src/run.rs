@@ -15,9 +15,9 @@ use std::sync::Arc;
 use fleet::explanation::Choice;
 use fleet::snapshot::Waiting;
 use fleet::{
-    Body, BodyError, Decision, Explanation, Extent, Generation, Job, JobId, Mark, NodeId, NodeSight,
-    Observation, Order, Phase, Placement, Plan, Policy, Run, RunSight, RunState, Snapshot, Stage,
-    Time,
+    Body, BodyError, Decision, Explanation, Extent, Generation, Job, JobId, Mark, NodeId,
+    NodeSight, Observation, Order, Phase, Placement, Plan, Policy, Run, RunSight, RunState,
+    Snapshot, Stage, Time,
 };
 use planner::{Effort, Scratch};
 use thiserror::Error;

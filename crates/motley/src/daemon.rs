@@ -11,8 +11,11 @@ mod expectations;
 mod figures;
 mod history;
 mod intake;
+mod joint;
 mod keys;
 mod machine;
+mod meter;
+mod model;
 mod place;
 mod printed;
 mod views;
@@ -26,20 +29,24 @@ use std::time::Duration;
 use anyhow::Context as _;
 use body_local::{LocalBody, Settings};
 use controller::journal::{Durability, Journal};
-use controller::{AdvanceError, Controller, Ledger};
+use controller::{Advance, AdvanceError, Controller, Ledger};
 use fleet::{JobId, NodeId, Policy, Span, Time};
 use planner::Effort;
 use server::api::{Down, EventKind, EventView};
 use server::{Desk, Listen, Server};
+use sim::Inventory;
 
 use crate::command::policy as policies;
 use alarms::Alarms;
 use answers::Waiting;
 use figures::Counts;
 use history::History;
+use joint::Joint;
 use views::Viewer;
 
 pub(crate) use intake::{ENTRIES_BYTES_MAX, ENTRIES_MAX, ENTRY_BYTES_MAX};
+pub use meter::{BOUNDS, Meter, PHASES, PhaseCounts, Watch};
+pub use model::Model;
 pub use place::Place;
 
 /// So many jobs that have ended are known; older ones are forgotten.
@@ -58,6 +65,8 @@ pub struct Orders {
     pub place: Place,
     /// Where accelerators are listed that the system does not show.
     pub inventory: Option<std::path::PathBuf>,
+    /// Which nodes are modelled beside it.
+    pub model: Model,
     /// The policy, by name or file; else the one that was applied last.
     pub policy: Option<String>,
     /// Where rules of alerts are.
@@ -70,7 +79,7 @@ pub struct Orders {
 
 /// The loop and what it needs.
 struct Daemon {
-    controller: Controller<LocalBody>,
+    controller: Controller<Joint>,
     place: Place,
     server: Server,
     waiting: Waiting,
@@ -82,6 +91,11 @@ struct Daemon {
     ending: Option<Down>,
     trouble: Option<String>,
     notes: Vec<String>,
+    meter: Meter,
+    /// The fleet, as long as it is known not to have changed.
+    inventory: Option<Arc<Inventory>>,
+    /// Whether a turn has been taken.
+    has_turned: bool,
 }
 
 /// Runs a daemon until it is told to end.
@@ -93,20 +107,8 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
     let lock = orders.place.lock()?;
     let mut journal = Journal::open(&orders.place.journal())?;
     let restored = journal.restore().context("go on from the journal")?;
-    let inventory = orders.place.inventory(orders.inventory.as_deref())?;
     let alerts = orders.place.alerts(orders.alerts.as_deref())?;
-    let found = machine::find(inventory.as_deref(), restored.ledger.classes())?;
-    let notes = found.notes;
-    let body = LocalBody::open(Settings {
-        directory: orders.place.keeper(),
-        keeper: orders.keeper.clone(),
-        machine: found.machine,
-        term: lock.term,
-        newest: restored.ledger.generation(),
-        rules: body_local::wire::Rules::default(),
-        look_every: LOOK_EVERY,
-    })
-    .context("start the keeper of tasks")?;
+    let (body, notes) = open(orders, lock.term, &restored.ledger)?;
     let waker = body.waker();
     let policy = match (&orders.policy, &restored.policy) {
         (None, Some(text)) => controller::policy_file::read("the policy in the journal", text)?,
@@ -149,9 +151,39 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
         ending: None,
         trouble: None,
         notes,
+        meter: Meter::new(),
+        inventory: None,
+        has_turned: false,
     };
     daemon.undo_ending()?;
     daemon.turn_around(desk, &stop)
+}
+
+/// The machine, and the nodes that are modelled beside it; and what could not be read of it.
+fn open(orders: &Orders, term: u64, ledger: &Ledger) -> anyhow::Result<(Joint, Vec<String>)> {
+    let place = &orders.place;
+    let inventory = place.inventory(orders.inventory.as_deref())?;
+    let machine::Found { mut machine, mut notes } =
+        machine::find(inventory.as_deref(), ledger.classes())?;
+    let nodes = model::find(&orders.model, place, &mut machine, ledger)?;
+    let mut modelled = model::take_up(nodes, &machine.classes, ledger);
+    if modelled.count() > 0 {
+        notes.push(model::note(modelled.count()));
+    }
+    let local = LocalBody::open(Settings {
+        directory: place.keeper(),
+        keeper: orders.keeper.clone(),
+        machine,
+        term,
+        newest: ledger.generation(),
+        rules: body_local::wire::Rules::default(),
+        look_every: LOOK_EVERY,
+    })
+    .context("start the keeper of tasks")?;
+    if let Some(at) = place.lost()? {
+        modelled.lose_all(at);
+    }
+    Ok((Joint::new(local, modelled), notes))
 }
 
 impl Daemon {
@@ -164,13 +196,7 @@ impl Daemon {
             if stop.load(Ordering::SeqCst) && self.ending.is_none() {
                 self.ending = Some(Down::Leave);
             }
-            let waiting = &self.waiting;
-            // Whoever waits is told what came of it, which must then be safe.
-            let durability = |ledger: &Ledger| match waiting.is_any_over(ledger) {
-                true => Durability::Synced,
-                false => Durability::Written,
-            };
-            match self.controller.advance(durability) {
+            match self.turn() {
                 Ok(advance) => {
                     self.trouble = advance.faults.first().cloned();
                     if let Some(fault) = &self.trouble {
@@ -198,18 +224,45 @@ impl Daemon {
         }
     }
 
+    /// One turn, measured.
+    fn turn(&mut self) -> anyhow::Result<Advance> {
+        let waiting = &self.waiting;
+        // Whoever waits is told what came of it, which must then be safe.
+        let durability = |ledger: &Ledger| match waiting.is_any_over(ledger) {
+            true => Durability::Synced,
+            false => Durability::Written,
+        };
+        let mut watch = Watch::start();
+        let mut mark = |phase| watch.mark(phase);
+        let advance = self.controller.advance_marked(durability, &mut mark)?;
+        if advance.requests > 0 || advance.orders > 0 {
+            self.meter.note_turn(&watch);
+        }
+        for took in self.controller.body().starts() {
+            self.meter.note_start(took);
+        }
+        if !std::mem::replace(&mut self.has_turned, true) {
+            // What there is was seen, and what was lost is on record.
+            self.inventory = None;
+            if self.place.lost()?.is_some() {
+                self.place.forget_lost()?;
+            }
+        }
+        Ok(advance)
+    }
+
     /// Waits until something happens; where something failed, until it is time to try again.
     fn rest(&mut self) {
         let again = self.trouble.is_some().then(|| self.controller.body().now().after(AGAIN));
         let until = [again, self.alarms.next()].into_iter().flatten().min();
         if let Err(error) = self.controller.wait(until) {
-            self.note(error.into());
+            self.note(AdvanceError::from(error).into());
             std::thread::sleep(Duration::from_micros(AGAIN.0));
         }
     }
 
-    fn note(&mut self, error: AdvanceError) {
-        let text = format!("{:#}", anyhow::Error::from(error));
+    fn note(&mut self, error: anyhow::Error) {
+        let text = format!("{error:#}");
         if self.trouble.as_deref() != Some(&text) {
             self.log(&text);
         }
@@ -223,6 +276,10 @@ impl Daemon {
             return Ok(false);
         }
         self.undo_ending()?;
+        if how == Down::Now {
+            let now = self.controller.body().now();
+            self.place.note_lost(now)?;
+        }
         if how != Down::Leave {
             self.controller.body().end_keeper().context("end the keeper")?;
         }
@@ -230,11 +287,12 @@ impl Daemon {
         Ok(true)
     }
 
-    /// Lets the node take work again that was drained in order to end, by this daemon or by one
+    /// Lets the nodes take work again that were drained in order to end, by this daemon or by one
     /// that was killed meanwhile.
     fn undo_ending(&mut self) -> anyhow::Result<()> {
-        if self.place.is_ending() {
-            self.controller.ask(vec![controller::Request::Resume(NodeId(0))])?;
+        if let Some(nodes) = self.place.ending()? {
+            let resume = nodes.into_iter().map(controller::Request::Resume);
+            self.controller.ask(resume.collect())?;
             self.place.forget_ending()?;
         }
         Ok(())

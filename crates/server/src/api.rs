@@ -13,8 +13,8 @@ pub use call::{Answer, Call, Caller, Chosen, Down, DownRequest, JobFilter, Kind,
 pub use submission::{Submission, Submissions};
 pub use views::{
     AlertState, AlertView, Amount, BarView, DeviceView, EventKind, EventView, Explained, FrontView,
-    JobPage, JobView, LaneView, NodeName, NodePage, NodeView, Numbers, PointView, PolicyName,
-    PolicyText, PolicyView, Printed, Problem, RunView, Running, Scope, StageView, StatusView,
+    JobPage, JobView, LaneView, NodeName, NodePage, NodeView, Numbers, PhaseView, PointView,
+    PolicyName, PolicyText, PolicyView, Printed, Problem, RunView, Running, Scope, StatusView,
     TierView, TimelineView, TokenMade, TokenRequest, TokenView, UsageView, WeightView, Whoami,
 };
 

@@ -6,6 +6,8 @@ use clap::{ArgAction, ArgGroup, Args, Subcommand};
 use fleet::{Output, Span};
 use server::api::Scope;
 
+use super::explain::pair;
+
 /// Which daemon.
 #[derive(Args, Clone, Debug)]
 pub struct At {
@@ -27,6 +29,13 @@ pub struct Up {
     /// A file that lists accelerators which the system does not show
     #[arg(long, value_name = "FILE")]
     pub inventory: Option<PathBuf>,
+    /// Add the nodes of a fleet file, on which tasks run no program but take the time that they are
+    /// expected to [default: those of the last --model]
+    #[arg(long, value_name = "FLEET", conflicts_with = "no_model")]
+    pub model: Option<PathBuf>,
+    /// Forget the nodes of the last --model
+    #[arg(long)]
+    pub no_model: bool,
     /// Plan by this policy [default: the one that was applied last, else default]
     #[arg(long, value_name = "NAME|FILE")]
     pub policy: Option<String>,
@@ -44,7 +53,8 @@ pub struct Up {
 const UP_EXAMPLES: &str = "\
 Examples:
   motley up --detach --listen 127.0.0.1:8080
-  motley up --inventory devices.toml --policy pack";
+  motley up --inventory devices.toml --policy pack
+  motley up --model fleet.toml      its nodes are played beside this machine";
 
 /// How a daemon is ended.
 #[derive(Args, Clone, Debug)]
@@ -163,6 +173,9 @@ pub struct Needs {
     /// 90s, 1h30m, 2-12:00:00
     #[arg(long, value_name = "SPAN")]
     pub time: Option<Span>,
+    /// A label that the node must have; may be given more than once
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = pair)]
+    pub labels: Vec<(String, String)>,
     /// Work per second on a model: MODEL=R; may be given more than once
     #[arg(long = "rate", value_name = "MODEL=R")]
     pub rates: Vec<String>,

@@ -5,10 +5,10 @@ use std::path::Path;
 use anyhow::ensure;
 use serde::Serialize;
 
-use server::api::Submission;
 use crate::args::live::Check;
 use crate::job_file::{self, Around, Fault};
 use crate::{out, render};
+use server::api::Submission;
 
 /// What was found in one file.
 #[derive(Serialize)]

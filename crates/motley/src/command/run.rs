@@ -35,6 +35,8 @@ fn run(args: &Run) -> anyhow::Result<ExitCode> {
             at,
             detach: true,
             inventory: None,
+            model: None,
+            no_model: false,
             policy: None,
             alerts: None,
             listen: None,

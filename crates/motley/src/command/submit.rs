@@ -141,8 +141,23 @@ fn job(
     for text in &needs.alternative {
         ways.push(Way::read(text)?.fields()?);
     }
+    if !needs.labels.is_empty() {
+        let labels = labels(&needs.labels)?;
+        let told = ways.iter_mut().filter_map(Value::as_object_mut);
+        told.for_each(|way| drop(way.insert("labels".to_owned(), labels.clone())));
+    }
     job.insert("alternative".to_owned(), json!(ways));
     Ok(Value::Object(job))
+}
+
+/// The labels that a node must have, whichever way a task is run.
+fn labels(given: &[(String, String)]) -> anyhow::Result<Value> {
+    let mut labels = Map::new();
+    for (key, value) in given {
+        let before = labels.insert(key.clone(), json!(value));
+        ensure!(before.is_none(), "read --label: {key:?} is given twice");
+    }
+    Ok(Value::Object(labels))
 }
 
 /// One way to run a task.

@@ -15,7 +15,7 @@ use server::api::{Down as How, StatusView};
 
 use crate::args::live::{Down, Keeper, Up};
 use crate::client::Client;
-use crate::daemon::{self, Orders, Place};
+use crate::daemon::{self, Model, Orders, Place};
 use crate::out;
 
 /// How long a daemon may take to begin, or to end once nothing runs.
@@ -38,6 +38,11 @@ pub(super) fn up(args: &Up) -> anyhow::Result<()> {
     daemon::run(&Orders {
         place,
         inventory: args.inventory.clone(),
+        model: match &args.model {
+            Some(file) => Model::Of(file.clone()),
+            None if args.no_model => Model::Without,
+            None => Model::AsBefore,
+        },
         policy: args.policy.clone(),
         alerts: args.alerts.clone(),
         listen: listen(args)?,
@@ -77,6 +82,12 @@ pub(super) fn start(args: &Up, place: &Place) -> anyhow::Result<StatusView> {
     command.arg("up").arg("--directory").arg(place.directory());
     if let Some(file) = &args.inventory {
         command.arg("--inventory").arg(file);
+    }
+    if let Some(file) = &args.model {
+        command.arg("--model").arg(file);
+    }
+    if args.no_model {
+        command.arg("--no-model");
     }
     if let Some(policy) = &args.policy {
         command.arg("--policy").arg(policy);

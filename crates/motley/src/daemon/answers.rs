@@ -155,14 +155,18 @@ impl Daemon {
             jobs,
             running,
             notes,
-            stages: Vec::new(),
+            phases: self.meter.view(),
         })
     }
 
-    pub(super) fn inventory(&self) -> Inventory {
+    /// The fleet as jobs are read against it, which rarely changes.
+    pub(super) fn inventory(&mut self) -> Arc<Inventory> {
         let ledger = self.controller.ledger();
-        let nodes = ledger.nodes().map(|entry| (*entry.node).clone()).collect();
-        Inventory { classes: ledger.classes().clone(), nodes }
+        let inventory = self.inventory.get_or_insert_with(|| {
+            let nodes = ledger.nodes().map(|entry| (*entry.node).clone()).collect();
+            Arc::new(Inventory { classes: ledger.classes().clone(), nodes })
+        });
+        Arc::clone(inventory)
     }
 
     fn submit(
@@ -377,9 +381,12 @@ impl Daemon {
 
     fn down(&mut self, how: Down) -> anyhow::Result<Value> {
         // What its user drained stays drained.
-        if how == Down::Drain && !self.controller.ledger().is_drained(NodeId(0)) {
-            self.place.note_ending()?;
-            self.controller.ask(vec![Request::Drain(NodeId(0))])?;
+        let ledger = self.controller.ledger();
+        let nodes = ledger.nodes().map(|entry| entry.node.id);
+        let open: Vec<NodeId> = nodes.filter(|id| !ledger.is_drained(*id)).collect();
+        if how == Down::Drain && !open.is_empty() {
+            self.place.note_ending(&open)?;
+            self.controller.ask(open.into_iter().map(Request::Drain).collect())?;
         }
         self.ending = Some(how);
         Ok(json!({ "running": self.controller.ledger().runs().count() }))
@@ -405,7 +412,13 @@ impl Daemon {
     }
 
     /// The page about a job, as JSON and as text.
-    fn page(&self, job: Arc<Job>, snapshot: Snapshot, decision: Decision) -> anyhow::Result<Value> {
+    fn page(
+        &mut self,
+        job: Arc<Job>,
+        snapshot: Snapshot,
+        decision: Decision,
+    ) -> anyhow::Result<Value> {
+        let inventory = self.inventory();
         let (ledger, id) = (self.controller.ledger(), job.id);
         let tally = ledger.tally(id).unwrap_or_default();
         let placed = decision.plan.placements.iter().filter(|it| it.run.job == id).count();
@@ -429,7 +442,7 @@ impl Daemon {
         };
         let jobs: Vec<Arc<Job>> = ledger.jobs().cloned().collect();
         let page = explain::page(&Page {
-            inventory: &self.inventory(),
+            inventory: &inventory,
             jobs: &jobs,
             policy,
             seed: effort.seed.unwrap_or_default(),

@@ -169,7 +169,7 @@ fn end(from: Time, span: Option<Span>) -> Option<u64> {
 
 /// The jobs that wait, and what they wait for.
 struct Backlog {
-    inventory: Inventory,
+    inventory: Arc<Inventory>,
     waiting: Vec<Arc<Job>>,
     policy: Policy,
 }

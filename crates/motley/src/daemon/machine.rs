@@ -15,6 +15,8 @@ use probe::devices::{self, Vendor, nvidia_smi};
 use probe::{Root, Survey, Topology};
 use serde::Deserialize;
 
+use super::model;
+
 /// How long the tool of a vendor may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -82,6 +84,8 @@ pub(super) fn find(inventory: Option<&Path>, known: &Classes) -> anyhow::Result<
         add(&mut machine, &listed).with_context(|| format!("take {}", path.display()))?;
     }
     go_on_from(&mut machine, known)?;
+    let labels = &mut Arc::make_mut(&mut machine.node).labels;
+    labels.insert(model::LABEL.to_owned(), model::REAL.to_owned());
     notes.truncate(16);
     Ok(Found { machine, notes })
 }
@@ -138,20 +142,26 @@ fn machine(topology: &Topology, survey: Survey) -> anyhow::Result<Machine> {
 /// Numbers the classes of a machine as they were numbered before, and new ones after those.
 fn go_on_from(machine: &mut Machine, known: &Classes) -> anyhow::Result<()> {
     let mut classes = known.clone();
-    let mut numbers = Vec::new();
-    for class in &machine.classes.0 {
-        let place = classes.0.iter().position(|other| other == class);
-        let place = place.unwrap_or_else(|| {
-            classes.0.push(class.clone());
-            classes.0.len() - 1
-        });
-        numbers.push(ClassId(u16::try_from(place).context("too many models, now and before")?));
-    }
+    let numbers = numbers(&mut classes, &machine.classes)?;
     let mut node = Node::clone(&machine.node);
     node.cpu = numbers[node.cpu.index()];
     node.devices.iter_mut().for_each(|class| *class = numbers[class.index()]);
     (machine.node, machine.classes) = (Arc::new(node), Arc::new(classes));
     Ok(())
+}
+
+/// The number of each of these classes among those that are known; what is new is added to them.
+pub(super) fn numbers(known: &mut Classes, classes: &Classes) -> anyhow::Result<Vec<ClassId>> {
+    let mut numbers = Vec::new();
+    for class in &classes.0 {
+        let place = known.0.iter().position(|other| other == class);
+        let place = place.unwrap_or_else(|| {
+            known.0.push(class.clone());
+            known.0.len() - 1
+        });
+        numbers.push(ClassId(u16::try_from(place).context("too many models, now and before")?));
+    }
+    Ok(numbers)
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<Listed>> {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, bail};
+use fleet::{NodeId, Time};
 use rustix::fs::{FlockOperation, flock, statfs};
 
 /// File systems on which locks and shared memory of two machines do not meet, by the number that
@@ -115,6 +116,32 @@ impl Place {
         Ok(kept.exists().then_some(kept))
     }
 
+    /// The fleet file of the modelled nodes that are in force.
+    pub(super) fn model(&self) -> PathBuf {
+        self.directory.join("model")
+    }
+
+    fn lost_file(&self) -> PathBuf {
+        self.directory.join("lost")
+    }
+
+    /// Notes that what ran on modelled nodes ended with the daemon, then.
+    pub(super) fn note_lost(&self, at: Time) -> anyhow::Result<()> {
+        self.write_synced(&self.lost_file(), &at.0.to_string())
+    }
+
+    /// When what ran on modelled nodes was ended, if it was.
+    pub(super) fn lost(&self) -> anyhow::Result<Option<Time>> {
+        let text = read_if_there(&self.lost_file())?;
+        let time = text.map(|text| text.parse().map(Time)).transpose();
+        time.with_context(|| format!("read {}", self.lost_file().display()))
+    }
+
+    pub(super) fn forget_lost(&self) -> anyhow::Result<()> {
+        fs::remove_file(self.lost_file())
+            .with_context(|| format!("remove {}", self.lost_file().display()))
+    }
+
     /// The log's file.
     #[must_use]
     pub fn log_file(&self) -> PathBuf {
@@ -125,15 +152,33 @@ impl Place {
         self.directory.join("ending")
     }
 
-    /// Notes, for good, that the node is drained only because the daemon is to end.
-    pub(super) fn note_ending(&self) -> anyhow::Result<()> {
-        let made = File::create(self.ending_file()).and_then(|file| file.sync_all());
-        made.and_then(|()| File::open(&self.directory)?.sync_all())
-            .with_context(|| format!("write {}", self.ending_file().display()))
+    /// Notes, for good, which nodes are drained only because the daemon is to end.
+    pub(super) fn note_ending(&self, nodes: &[NodeId]) -> anyhow::Result<()> {
+        let lines: Vec<_> = nodes.iter().map(|node| format!("{}\n", node.0)).collect();
+        self.write_synced(&self.ending_file(), &lines.concat())
     }
 
-    pub(super) fn is_ending(&self) -> bool {
-        self.ending_file().exists()
+    /// The nodes that are drained only because the daemon was to end, if it was.
+    pub(super) fn ending(&self) -> anyhow::Result<Option<Vec<NodeId>>> {
+        let Some(text) = read_if_there(&self.ending_file())? else { return Ok(None) };
+        if text.is_empty() {
+            // Before there were modelled nodes, nothing was written into it.
+            return Ok(Some(vec![NodeId(0)]));
+        }
+        let nodes: Result<Vec<_>, _> = text.lines().map(|line| line.parse().map(NodeId)).collect();
+        nodes.map(Some).with_context(|| format!("read {}", self.ending_file().display()))
+    }
+
+    fn write_synced(&self, path: &Path, text: &str) -> anyhow::Result<()> {
+        let new = path.with_extension("new");
+        let write = || {
+            let mut file = File::create(&new)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&new, path)?;
+            File::open(&self.directory)?.sync_all()
+        };
+        write().with_context(|| format!("write {}", path.display()))
     }
 
     pub(super) fn forget_ending(&self) -> anyhow::Result<()> {
@@ -217,5 +262,12 @@ impl Place {
         if let Ok(mut file) = file {
             let _ = writeln!(file, "{}.{:03} {line}", now.as_secs(), now.subsec_millis());
         }
+    }
+}
+
+fn read_if_there(path: &Path) -> anyhow::Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        read => read.map(Some).with_context(|| format!("read {}", path.display())),
     }
 }

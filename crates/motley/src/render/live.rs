@@ -5,15 +5,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fleet::{Bytes, Time};
 
 use super::{lines_of, plain_table, words};
-use server::api::{AlertView, DeviceView, JobView, NodeView, StatusView, TokenView, UsageView};
+use server::api::{
+    AlertView, DeviceView, JobView, NodeView, PhaseView, StatusView, TokenView, UsageView,
+};
 
 /// How the daemon is.
 #[must_use]
 pub fn status(status: &StatusView) -> String {
-    let StatusView { version, pid, directory, address, policy, jobs, running, notes, .. } = status;
+    let StatusView { version, pid, directory, policy, jobs, running, notes, .. } = status;
     let mut text =
         format!("motley {version} runs in {directory} as process {pid}, under policy {policy}\n");
-    if let Some(address) = address {
+    if let Some(address) = &status.address {
         text.push_str(&format!("dashboard: {address}/ (motley token create makes a token)\n"));
     }
     let jobs: Vec<_> = jobs.iter().map(|(state, count)| format!("{count} {state}")).collect();
@@ -22,7 +24,24 @@ pub fn status(status: &StatusView) -> String {
     for note in notes {
         text.push_str(&format!("note: {note}\n"));
     }
+    let phases = &status.phases;
+    if !phases.is_empty() {
+        text.push_str("\nmilliseconds of turns in which something was asked or ordered\n");
+        text.push_str(&costs(phases));
+    }
     text
+}
+
+/// What turns cost.
+fn costs(phases: &[PhaseView]) -> String {
+    let mut table = plain_table();
+    table.set_header(["phase", "count", "mean", "p50", "p95", "p99", "max"]);
+    for view in phases {
+        let PhaseView { phase, count, mean_ms, p50_ms, p95_ms, p99_ms, max_ms } = view;
+        let figures = [mean_ms, p50_ms, p95_ms, p99_ms, max_ms].map(|ms| format!("{ms:.3}"));
+        table.add_row([phase.clone(), count.to_string()].into_iter().chain(figures));
+    }
+    lines_of(&table)
 }
 
 /// A table of jobs.

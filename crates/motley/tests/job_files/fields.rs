@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use server::api::Submission;
 use motley::job_file;
 use serde_json::{Value, json};
+use server::api::Submission;
 
 use crate::{around, read};
 

@@ -3,6 +3,7 @@
 mod alerts;
 mod failing;
 mod files;
+mod modelled;
 mod place;
 mod sharing;
 mod web;

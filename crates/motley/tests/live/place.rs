@@ -32,7 +32,12 @@ impl Place {
     }
 
     pub(crate) fn start(&self) {
-        let (status, _, errors) = self.run(&["up", "--detach"]);
+        self.start_with(&[]);
+    }
+
+    pub(crate) fn start_with(&self, options: &[&str]) {
+        let all: Vec<&str> = ["up", "--detach"].iter().chain(options).copied().collect();
+        let (status, _, errors) = self.run(&all);
         assert_eq!(status, 0, "{errors}");
     }
 

@@ -37,27 +37,28 @@ pub struct StatusView {
     pub running: u64,
     /// What it cannot do on this machine, and what is wrong at the moment.
     pub notes: Vec<String>,
-    /// How long the parts of a turn took.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stages: Vec<StageView>,
+    /// What its turns cost, phase by phase.
+    #[serde(default)]
+    pub phases: Vec<PhaseView>,
 }
 
-/// How long one part of a turn took, over the turns since the daemon began.
+/// What a phase of turns costs, in milliseconds: of the turns, since the daemon began, that took in
+/// what was asked or gave orders.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct StageView {
-    /// Which: `collect`, `match`, `decide`, `start`, `fsync` or `whole`.
-    pub stage: String,
-    /// How many there were.
+pub struct PhaseView {
+    /// `collect`, `match`, `decide`, `write`, `order`, `start` or `whole`.
+    pub phase: String,
+    /// How many turns are counted; of `start`, how many processes.
     pub count: u64,
-    /// On average.
+    /// The mean.
     pub mean_ms: f64,
-    /// At most, in half of them.
+    /// Half took at most so long.
     pub p50_ms: f64,
-    /// At most, in nineteen of twenty.
+    /// 95 of 100 took at most so long.
     pub p95_ms: f64,
-    /// At most, in ninety-nine of a hundred.
+    /// 99 of 100 took at most so long.
     pub p99_ms: f64,
-    /// At most.
+    /// The longest.
     pub max_ms: f64,
 }
 

@@ -9,7 +9,7 @@ import { front } from "./front.js";
 import { alerts, events } from "./happenings.js";
 import { job } from "./job.js";
 import { hurry, leave, listen, restSoon } from "./live.js";
-import { policy, stages } from "./policy.js";
+import { policy, phases } from "./policy.js";
 import { queue } from "./queue.js";
 import { known, timing, watch } from "./store.js";
 import { submitting } from "./submit.js";
@@ -23,7 +23,7 @@ const JUMPS = {
   q: "queue",
   n: "submit",
   t: "timeline",
-  s: "stages",
+  s: "phases",
   p: "policy",
   o: "front",
   a: "alerts",
@@ -35,7 +35,7 @@ const KEYS = [
   ["g then q", "Queue"],
   ["g then n", "Submit"],
   ["g then t", "Time line"],
-  ["g then s", "Stages"],
+  ["g then s", "Phases"],
   ["g then p", "Policy"],
   ["g then o", "Front"],
   ["g then a", "Alerts"],
@@ -48,7 +48,7 @@ const KEYS = [
 ];
 
 const panels = new Map(
-  [fleet, queue, job, submitting, timeline, stages, policy, front, alerts, events].map((panel) => [
+  [fleet, queue, job, submitting, timeline, phases, policy, front, alerts, events].map((panel) => [
     panel.name,
     panel,
   ]),

@@ -5,12 +5,13 @@ import { fetchPolicy, fetchStatus } from "./fetching.js";
 import { count, millis, several } from "./format.js";
 import { known, watch } from "./store.js";
 
-const STAGES = {
+const PHASES = {
   collect: "observe, and seal the snapshot",
   match: "reconcile, find what is feasible, score it",
   decide: "search, explain, check",
+  write: "write the journal to the disk",
+  order: "hand the orders over",
   start: "from the order until the process runs",
-  fsync: "write the journal to the disk",
   whole: "the whole turn",
 };
 
@@ -79,57 +80,57 @@ function redrawPolicy() {
   ]);
 }
 
-function stageRow(stage, most) {
+function phaseRow(phase, most) {
   const bar = make("span", {
     class: "range",
     role: "img",
-    "aria-label": `half within ${millis(stage.p50_ms)} ms, 95 % within ${millis(stage.p95_ms)} ms`,
+    "aria-label": `half within ${millis(phase.p50_ms)} ms, 95 % within ${millis(phase.p95_ms)} ms`,
   });
   const at = (value) => Math.sqrt(Math.min(1, value / most));
   setVars(bar, {
-    mean: at(stage.mean_ms),
-    half: at(stage.p50_ms),
-    most: at(stage.p95_ms),
-    far: at(stage.p99_ms),
+    mean: at(phase.mean_ms),
+    half: at(phase.p50_ms),
+    most: at(phase.p95_ms),
+    far: at(phase.p99_ms),
   });
   bar.append(make("i"), make("i"), make("i"));
-  const figures = [stage.mean_ms, stage.p50_ms, stage.p95_ms, stage.p99_ms, stage.max_ms];
+  const figures = [phase.mean_ms, phase.p50_ms, phase.p95_ms, phase.p99_ms, phase.max_ms];
   return make(
     "tr",
-    { "data-stage": stage.stage, class: stage.stage === "whole" ? "sum-row" : null },
+    { "data-phase": phase.phase, class: phase.phase === "whole" ? "sum-row" : null },
     make(
       "th",
       { scope: "row" },
-      stage.stage,
-      make("small", { class: "muted", text: STAGES[stage.stage] ?? "" }),
+      phase.phase,
+      make("small", { class: "muted", text: PHASES[phase.phase] ?? "" }),
     ),
     ...figures.map((value) => make("td", { class: "num", text: millis(value) })),
-    make("td", { class: "num muted", text: count(stage.count) }),
+    make("td", { class: "num muted", text: count(phase.count) }),
     make("td", { class: "range-cell" }, bar),
   );
 }
 
-function redrawStages() {
-  if (tell("status", "stages", fetchStatus)) return;
-  const { stages = [] } = known.status;
-  setText(byId("stages-count"), stages.length ? "milliseconds since the daemon began" : "");
-  if (stages.length === 0) {
-    swap(byId("stages-body"), "none", () => []);
-    showState("stages", "empty", "No turn has been measured yet.");
+function redrawPhases() {
+  if (tell("status", "phases", fetchStatus)) return;
+  const { phases = [] } = known.status;
+  setText(byId("phases-count"), phases.length ? "milliseconds since the daemon began" : "");
+  if (phases.length === 0) {
+    swap(byId("phases-body"), "none", () => []);
+    showState("phases", "empty", "No turn has been measured yet.");
     return;
   }
-  showState("stages", "none");
-  const most = Math.max(0.001, ...stages.map((stage) => stage.p99_ms));
-  const heads = ["Stage", "Mean", "p50", "p95", "p99", "Most", "Turns", ""];
-  swap(byId("stages-body"), JSON.stringify(stages), () =>
+  showState("phases", "none");
+  const most = Math.max(0.001, ...phases.map((phase) => phase.p99_ms));
+  const heads = ["Phase", "Mean", "p50", "p95", "p99", "Most", "Turns", ""];
+  swap(byId("phases-body"), JSON.stringify(phases), () =>
     make(
       "div",
-      { class: "card wide", tabindex: 0, role: "group", "aria-label": "Stages" },
+      { class: "card wide", tabindex: 0, role: "group", "aria-label": "Phases" },
       make(
         "table",
-        { class: "stages" },
+        { class: "phases" },
         heading(heads),
-        make("tbody", {}, ...stages.map((stage) => stageRow(stage, most))),
+        make("tbody", {}, ...phases.map((phase) => phaseRow(phase, most))),
       ),
       make("p", {
         class: "hint",
@@ -154,12 +155,12 @@ export const policy = {
   hide() {},
 };
 
-export const stages = {
-  name: "stages",
-  title: "Stages",
+export const phases = {
+  name: "phases",
+  title: "Phases",
   mount() {
-    watch("status", redrawStages);
+    watch("status", redrawPhases);
   },
-  show: redrawStages,
+  show: redrawPhases,
   hide() {},
 };
