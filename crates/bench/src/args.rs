@@ -35,6 +35,8 @@ pub enum Command {
     Rounds(Rounds),
     /// What it costs to run tasks on this machine, beside the bare floor and peers
     Local(Local),
+    /// What the phases of a turn cost in a live daemon, beside the times of the article
+    Stages(Stages),
     /// Write down when this program started: what `local` has tasks run
     #[command(hide = true)]
     Stamp {
@@ -56,6 +58,31 @@ pub struct Local {
     #[arg(long)]
     pub json: bool,
     /// Run less of everything
+    #[arg(long)]
+    pub quick: bool,
+}
+
+/// What to measure of the phases of turns.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Stages {
+    /// Motley's program [default: the one beside this one]
+    #[arg(long, value_name = "FILE")]
+    pub motley: Option<PathBuf>,
+    /// How many nodes are modelled
+    #[arg(long, value_name = "N", default_value_t = 100,
+        value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub nodes: u32,
+    /// How many jobs wait meanwhile
+    #[arg(long, value_name = "N", default_value_t = 1_000,
+        value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub jobs: u32,
+    /// For how long turns are measured once they wait [default: 30; with --quick 5]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    pub seconds: Option<u64>,
+    /// Print a list of records as JSON, and nothing else
+    #[arg(long)]
+    pub json: bool,
+    /// Measure for a shorter time
     #[arg(long)]
     pub quick: bool,
 }

@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use clap::Parser as _;
 
 use crate::args::{Arguments, Command};
-use crate::{crashes, kills, local, openb, place, rounds, speed};
+use crate::{crashes, kills, local, openb, place, rounds, speed, stages};
 
 /// Runs the program.
 #[must_use]
@@ -43,6 +43,10 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         Command::Local(asked) => {
             let (text, records) = local::run(asked)?;
+            (text, records, asked.json)
+        }
+        Command::Stages(asked) => {
+            let (text, records) = stages::run(asked)?;
             (text, records, asked.json)
         }
         Command::Stamp { file } => return local::write_stamp(file),

@@ -21,6 +21,7 @@ pub mod dice;
 pub mod local;
 pub mod openb;
 pub mod speed;
+pub mod stages;
 pub mod rounds;
 pub mod crashes;
 pub mod kills;

@@ -6,7 +6,7 @@
 
 mod latency;
 mod meter;
-mod motley;
+pub(crate) mod motley;
 mod peers;
 mod queue;
 

@@ -12,7 +12,7 @@ use super::TASK;
 use super::meter::{Cost, measure};
 
 /// A daemon in a directory of its own, ended when it is dropped.
-pub(super) struct Motley {
+pub(crate) struct Motley {
     program: PathBuf,
     directory: PathBuf,
     pids: Vec<u32>,
@@ -20,11 +20,15 @@ pub(super) struct Motley {
 
 impl Motley {
     pub(super) fn start(program: &Path) -> anyhow::Result<Self> {
+        Self::start_with(program, &[])
+    }
+
+    pub(crate) fn start_with(program: &Path, options: &[&str]) -> anyhow::Result<Self> {
         let name = format!("motley-bench-{}", std::process::id());
         let directory = std::env::temp_dir().join(name);
         fs::create_dir_all(&directory).context("make a directory for the daemon")?;
         let mut started = Self { program: program.to_owned(), directory, pids: Vec::new() };
-        started.call(&["up", "--detach"])?;
+        started.call(&[&["up", "--detach"], options].concat())?;
         let lock = fs::read_to_string(started.directory.join("lock")).context("read its lock")?;
         let daemon = lock.split_whitespace().next().and_then(|pid| pid.parse().ok());
         started.pids = vec![daemon.context("find the daemon's number")?];
@@ -64,7 +68,7 @@ impl Motley {
         command
     }
 
-    pub(super) fn call(&self, arguments: &[&str]) -> anyhow::Result<String> {
+    pub(crate) fn call(&self, arguments: &[&str]) -> anyhow::Result<String> {
         let done: Output = self.command(arguments).output().context("run motley")?;
         let said = String::from_utf8_lossy(&done.stderr);
         ensure!(done.status.success(), "run motley {}: {}", arguments.join(" "), said.trim());

@@ -75,7 +75,7 @@ pub(super) fn find(
     let nodes = number(inventory, machine, ledger)
         .with_context(|| format!("model the nodes of {}", path.display()))?;
     if *path != kept {
-        fs::write(&kept, bytes).with_context(|| format!("write {}", kept.display()))?;
+        place.write_synced(&kept, &bytes)?;
     }
     Ok(nodes)
 }

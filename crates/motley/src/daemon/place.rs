@@ -127,7 +127,7 @@ impl Place {
 
     /// Notes that what ran on modelled nodes ended with the daemon, then.
     pub(super) fn note_lost(&self, at: Time) -> anyhow::Result<()> {
-        self.write_synced(&self.lost_file(), &at.0.to_string())
+        self.write_synced(&self.lost_file(), at.0.to_string().as_bytes())
     }
 
     /// When what ran on modelled nodes was ended, if it was.
@@ -155,7 +155,7 @@ impl Place {
     /// Notes, for good, which nodes are drained only because the daemon is to end.
     pub(super) fn note_ending(&self, nodes: &[NodeId]) -> anyhow::Result<()> {
         let lines: Vec<_> = nodes.iter().map(|node| format!("{}\n", node.0)).collect();
-        self.write_synced(&self.ending_file(), &lines.concat())
+        self.write_synced(&self.ending_file(), lines.concat().as_bytes())
     }
 
     /// The nodes that are drained only because the daemon was to end, if it was.
@@ -169,11 +169,11 @@ impl Place {
         nodes.map(Some).with_context(|| format!("read {}", self.ending_file().display()))
     }
 
-    fn write_synced(&self, path: &Path, text: &str) -> anyhow::Result<()> {
+    pub(super) fn write_synced(&self, path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         let new = path.with_extension("new");
         let write = || {
             let mut file = File::create(&new)?;
-            file.write_all(text.as_bytes())?;
+            file.write_all(bytes)?;
             file.sync_all()?;
             fs::rename(&new, path)?;
             File::open(&self.directory)?.sync_all()
