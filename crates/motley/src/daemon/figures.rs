@@ -9,6 +9,7 @@ use controller::{Ledger, News};
 use fleet::RunState;
 use server::metrics::{Family, FamilyKind, Sample, Value};
 
+use super::meter::{BOUNDS, Meter, PhaseCounts};
 use super::views::Viewer;
 use super::{Daemon, views};
 
@@ -123,6 +124,7 @@ impl Daemon {
                 .with(&[], self.began.0 as f64 / 1e6),
         ];
         families.extend(self.counts.families());
+        families.push(phases(&self.meter));
         families.extend(queue(self));
         families.extend(fleet(self.controller.ledger(), &self.viewer()));
         families.extend(process());
@@ -133,6 +135,26 @@ impl Daemon {
 
 fn gauge(name: &str, help: &'static str) -> Family {
     Family::new(name, help, FamilyKind::Gauge)
+}
+
+/// What the phases of turns cost; whole turns are among them.
+fn phases(meter: &Meter) -> Family {
+    let mut family = Family::new(
+        "motley_phase_duration_seconds",
+        "What phases of turns cost that took requests in or gave orders",
+        FamilyKind::Histogram,
+    );
+    for PhaseCounts { phase, within, count, sum } in meter.counts() {
+        let mut before = 0;
+        let own = |within: u64| within - std::mem::replace(&mut before, within);
+        let bounds = BOUNDS.into_iter().map(|micros| micros as f64 / 1e6).chain([f64::INFINITY]);
+        let counts = within.into_iter().chain([count]).map(own);
+        let value =
+            Value::Histogram { sum: sum.as_secs_f64(), buckets: bounds.zip(counts).collect() };
+        let labels = vec![("phase".to_owned(), phase.to_owned())];
+        family.samples.push(Sample { labels, value });
+    }
+    family
 }
 
 fn queue(daemon: &Daemon) -> Vec<Family> {

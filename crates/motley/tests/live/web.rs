@@ -339,6 +339,8 @@ fn what_is_measured_is_told_and_moves_with_what_happens() {
     wait_until("it is held", || of("motley_pending_tasks{queue=\"gated\"}") == Some(1.0));
     assert_eq!(of("motley_nodes{state=\"up\"}"), Some(1.0));
     assert!(of("motley_http_requests_total{code=\"2xx\"}") > Some(5.0));
+    let whole = "motley_phase_duration_seconds_count{phase=\"whole\"}";
+    assert!(of(whole) > Some(2.0), "{:?}", of(whole));
     assert!(of("process_resident_memory_bytes") > Some(1e6));
     let text = web.get("/metrics", READ).body;
     // No device of this machine tells how warm it is unless it has a sensor.
