@@ -37,6 +37,8 @@ pub enum Command {
     Local(Local),
     /// What the phases of a turn cost in a live daemon, beside the times of the article
     Stages(Stages),
+    /// What a hundred clients of the API wait for, and what a task waits for meanwhile
+    Api(Api),
     /// Write down when this program started: what `local` has tasks run
     #[command(hide = true)]
     Stamp {
@@ -58,6 +60,24 @@ pub struct Local {
     #[arg(long)]
     pub json: bool,
     /// Run less of everything
+    #[arg(long)]
+    pub quick: bool,
+}
+
+/// How to load the API.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Api {
+    /// Motley's program [default: the one beside this one]
+    #[arg(long, value_name = "FILE")]
+    pub motley: Option<PathBuf>,
+    /// How many clients
+    #[arg(long, value_name = "N", default_value_t = 100,
+        value_parser = clap::value_parser!(u16).range(1..=400))]
+    pub clients: u16,
+    /// Print a list of records as JSON, and nothing else
+    #[arg(long)]
+    pub json: bool,
+    /// Measure fewer tasks
     #[arg(long)]
     pub quick: bool,
 }

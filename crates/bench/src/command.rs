@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use clap::Parser as _;
 
 use crate::args::{Arguments, Command};
-use crate::{crashes, kills, local, openb, place, rounds, speed, stages};
+use crate::{api, crashes, kills, local, openb, place, rounds, speed, stages};
 
 /// Runs the program.
 #[must_use]
@@ -47,6 +47,10 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         Command::Stages(asked) => {
             let (text, records) = stages::run(asked)?;
+            (text, records, asked.json)
+        }
+        Command::Api(asked) => {
+            let (text, records) = api::run(asked)?;
             (text, records, asked.json)
         }
         Command::Stamp { file } => return local::write_stamp(file),

@@ -11,6 +11,7 @@
 
 #![warn(missing_docs)]
 
+mod api;
 pub mod args;
 pub mod command;
 pub mod place;

@@ -10,6 +10,7 @@ pub(crate) mod motley;
 mod peers;
 mod queue;
 
+pub(crate) use latency::by_connection;
 pub use latency::write_stamp;
 
 use std::fmt::Write as _;

@@ -20,9 +20,9 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Half, and nineteen of twenty, took at most so many milliseconds.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Latency {
-    pub(super) p50: f64,
-    pub(super) p95: f64,
+pub(crate) struct Latency {
+    pub(crate) p50: f64,
+    pub(crate) p95: f64,
 }
 
 /// What a task runs that says when it started: this program, which starts sooner than a shell.
@@ -57,7 +57,7 @@ pub(super) fn by_client(daemon: &Motley, tries: usize) -> anyhow::Result<Latency
 }
 
 /// Over one connection.
-pub(super) fn by_connection(daemon: &Motley, tries: usize) -> anyhow::Result<Latency> {
+pub(crate) fn by_connection(daemon: &Motley, tries: usize) -> anyhow::Result<Latency> {
     let file = daemon.directory().join("stamp");
     let mut client = Client::connect(&daemon.socket()).context("reach the daemon")?;
     let asked = json!({ "name": "stamp", "alternative": [{ "cores": 1 }] });

@@ -58,7 +58,7 @@ impl Motley {
         &self.directory
     }
 
-    pub(super) fn socket(&self) -> PathBuf {
+    pub(crate) fn socket(&self) -> PathBuf {
         self.directory.join("motley.sock")
     }
 
@@ -105,7 +105,7 @@ impl Motley {
 }
 
 /// What asks over the socket for a job that runs this program.
-pub(super) fn submission(arguments: &[String], job: Value, environment: &[String]) -> Value {
+pub(crate) fn submission(arguments: &[String], job: Value, environment: &[String]) -> Value {
     json!({
         "job": job,
         "arguments": arguments,
