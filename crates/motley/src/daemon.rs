@@ -7,6 +7,7 @@
 
 mod alarms;
 mod answers;
+mod aside;
 mod expectations;
 mod figures;
 mod history;
@@ -16,6 +17,7 @@ mod keys;
 mod machine;
 mod meter;
 mod model;
+mod pages;
 mod place;
 mod printed;
 mod views;
@@ -39,6 +41,7 @@ use sim::Inventory;
 use crate::command::policy as policies;
 use alarms::Alarms;
 use answers::Waiting;
+use aside::Aside;
 use figures::Counts;
 use history::History;
 use joint::Joint;
@@ -84,6 +87,7 @@ struct Daemon {
     server: Server,
     waiting: Waiting,
     history: History,
+    aside: Aside,
     counts: Counts,
     alarms: Alarms,
     began: Time,
@@ -143,6 +147,7 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
         place: orders.place.clone(),
         server,
         history: History::default(),
+        aside: Aside::new().context("start a thread")?,
         counts: Counts::default(),
         alarms,
         began,

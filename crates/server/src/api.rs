@@ -9,7 +9,7 @@ mod call;
 mod submission;
 mod views;
 
-pub use call::{Answer, Call, Caller, Chosen, Down, DownRequest, JobFilter, Kind, Refusal};
+pub use call::{Answer, Call, Caller, Chosen, Denial, Down, DownRequest, JobFilter, Kind};
 pub use submission::{Submission, Submissions};
 pub use views::{
     AlertState, AlertView, Amount, BarView, DeviceView, EventKind, EventView, Explained, FrontView,

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::api::{Answer, Call, Caller, Kind, Refusal};
+use crate::api::{Answer, Call, Caller, Denial, Kind};
 use crate::metrics::Family;
 
 /// So many calls lie at the desk; whoever calls then waits until there is room.
@@ -62,7 +62,7 @@ pub(crate) fn new(wake: Box<dyn Fn() + Send + Sync>) -> (Counter, Desk) {
 
 impl Counter {
     /// Lays a call on the desk, and waits for its answer.
-    pub(crate) async fn ask(&self, call: Call, caller: Caller) -> Result<Value, Refusal> {
+    pub(crate) async fn ask(&self, call: Call, caller: Caller) -> Result<Value, Denial> {
         match self.pass_on(call, caller).await? {
             Answer::Done(value) => Ok(value),
             Answer::Measured(_) => Ok(Value::Null),
@@ -71,7 +71,7 @@ impl Counter {
     }
 
     /// What is measured.
-    pub(crate) async fn figures(&self, caller: Caller) -> Result<Vec<Family>, Refusal> {
+    pub(crate) async fn figures(&self, caller: Caller) -> Result<Vec<Family>, Denial> {
         match self.pass_on(Call::Figures, caller).await? {
             Answer::Measured(families) => Ok(families),
             Answer::Done(_) => Ok(Vec::new()),
@@ -79,8 +79,8 @@ impl Counter {
         }
     }
 
-    async fn pass_on(&self, call: Call, caller: Caller) -> Result<Answer, Refusal> {
-        let gone = || Refusal::new(Kind::Unavailable, "the daemon is ending");
+    async fn pass_on(&self, call: Call, caller: Caller) -> Result<Answer, Denial> {
+        let gone = || Denial::new(Kind::Unavailable, "the daemon is ending");
         let (reply, answer) = oneshot::channel();
         let asked = Asked { call, caller, reply: Reply(reply) };
         self.calls.send(asked).await.map_err(|_| gone())?;

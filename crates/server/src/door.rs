@@ -9,7 +9,7 @@ use axum::http::header;
 use axum::http::request::Parts;
 use fleet::User;
 
-use crate::api::{Caller, Kind, Refusal, Scope};
+use crate::api::{Caller, Denial, Kind, Scope};
 use crate::desk::Counter;
 use crate::events::Happened;
 use crate::metrics::Traffic;
@@ -57,19 +57,19 @@ impl House {
         Self { counter, tokens, happened, output, version, traffic, users, strangers }
     }
 
-    fn admit(&self, parts: &Parts) -> Result<Visitor, Refusal> {
+    fn admit(&self, parts: &Parts) -> Result<Visitor, Denial> {
         let visitor = match parts.extensions.get::<Peer>() {
             Some(Peer::User(user)) => user_of_machine(*user)?,
             Some(Peer::Stranger(address)) => self.bearer(parts, *address)?,
-            None => return Err(Refusal::new(Kind::Unknown, "nobody knows who asks")),
+            None => return Err(Denial::new(Kind::Unknown, "nobody knows who asks")),
         };
         match self.users.take(Who::User(visitor.caller.user.uid), Instant::now()) {
             true => Ok(visitor),
-            false => Err(Refusal::new(Kind::Often, "you ask too often; slow down")),
+            false => Err(Denial::new(Kind::Often, "you ask too often; slow down")),
         }
     }
 
-    fn bearer(&self, parts: &Parts, address: IpAddr) -> Result<Visitor, Refusal> {
+    fn bearer(&self, parts: &Parts, address: IpAddr) -> Result<Visitor, Denial> {
         let given = parts.headers.get(header::AUTHORIZATION);
         let given = given.and_then(|value| value.to_str().ok());
         let secret = given.and_then(|value| {
@@ -82,9 +82,9 @@ impl House {
             return Ok(Visitor { caller, scope: token.scope });
         }
         if !self.strangers.take(Who::Stranger(address), Instant::now()) {
-            return Err(Refusal::new(Kind::Often, "too many requests without a token that holds"));
+            return Err(Denial::new(Kind::Often, "too many requests without a token that holds"));
         }
-        Err(Refusal::new(
+        Err(Denial::new(
             Kind::Unknown,
             match secret {
                 Some(_) => "this token is not known, was revoked, or holds no more",
@@ -95,12 +95,12 @@ impl House {
 }
 
 /// A user of this machine, over the socket.
-fn user_of_machine(user: User) -> Result<Visitor, Refusal> {
+fn user_of_machine(user: User) -> Result<Visitor, Denial> {
     let own = rustix::process::geteuid();
     let is_operator = user.uid == 0 || user.uid == own.as_raw();
     if !own.is_root() && !is_operator {
         let other = "this daemon serves another user; start one of your own: motley up";
-        return Err(Refusal::new(Kind::Forbidden, other));
+        return Err(Denial::new(Kind::Forbidden, other));
     }
     let scope = if is_operator { Scope::Admin } else { Scope::Submit };
     Ok(Visitor { caller: Caller { user, is_operator }, scope })
@@ -114,20 +114,20 @@ pub(crate) struct Visitor {
 }
 
 impl Visitor {
-    fn need(self, scope: Scope) -> Result<Caller, Refusal> {
+    fn need(self, scope: Scope) -> Result<Caller, Denial> {
         if self.scope >= scope {
             return Ok(self.caller);
         }
         let (has, needs) = (self.scope.name(), scope.name());
         let why = format!("this needs the scope {needs}, and you have {has}");
-        Err(Refusal::new(Kind::Forbidden, why))
+        Err(Denial::new(Kind::Forbidden, why))
     }
 }
 
 impl FromRequestParts<Arc<House>> for Visitor {
-    type Rejection = Refusal;
+    type Rejection = Denial;
 
-    async fn from_request_parts(parts: &mut Parts, house: &Arc<House>) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, house: &Arc<House>) -> Result<Self, Denial> {
         house.admit(parts)
     }
 }
@@ -144,12 +144,12 @@ pub(crate) struct Admin(pub(crate) Caller);
 macro_rules! needs {
     ($role:ident, $scope:expr) => {
         impl FromRequestParts<Arc<House>> for $role {
-            type Rejection = Refusal;
+            type Rejection = Denial;
 
             async fn from_request_parts(
                 parts: &mut Parts,
                 house: &Arc<House>,
-            ) -> Result<Self, Refusal> {
+            ) -> Result<Self, Denial> {
                 house.admit(parts)?.need($scope).map(Self)
             }
         }

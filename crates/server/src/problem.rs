@@ -3,7 +3,7 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::api::{Kind, Problem, Refusal};
+use crate::api::{Denial, Kind, Problem};
 
 /// What to say after so many seconds again, where it was asked too often or nobody can answer.
 const AGAIN: HeaderValue = HeaderValue::from_static("1");
@@ -46,7 +46,7 @@ pub(crate) fn respond(status: StatusCode, detail: String) -> Response {
     response
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for Denial {
     fn into_response(self) -> Response {
         respond(self.kind.status(), self.why)
     }

@@ -21,7 +21,7 @@ use utoipa::openapi::{ContentBuilder, Ref, ResponseBuilder};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::api::{Call, Caller, Problem, Refusal};
+use crate::api::{Call, Caller, Denial, Problem};
 use crate::door::House;
 use crate::{page, problem};
 
@@ -159,6 +159,6 @@ async fn count(State(house): State<Arc<House>>, request: Request, next: Next) ->
 }
 
 /// Asks the daemon, and answers with what it says.
-async fn ask(house: &House, call: Call, caller: Caller) -> Result<Json<Value>, Refusal> {
+async fn ask(house: &House, call: Call, caller: Caller) -> Result<Json<Value>, Denial> {
     house.counter.ask(call, caller).await.map(Json)
 }

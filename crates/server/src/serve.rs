@@ -173,7 +173,6 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.socket);
         self.stop.send_replace(true);
         if let Some(runtime) = self.runtime.take() {
             runtime.block_on(async {
@@ -181,6 +180,8 @@ impl Drop for Server {
             });
             runtime.shutdown_timeout(FAREWELL);
         }
+        // Last of all: whoever sees that it is gone may start the next daemon.
+        let _ = fs::remove_file(&self.socket);
     }
 }
 

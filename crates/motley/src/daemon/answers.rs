@@ -6,23 +6,19 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail, ensure};
 use controller::journal::JournalError;
 use controller::{AskError, Ledger, Request};
-use fleet::{Decision, Job, JobId, NodeId, Output, RunId, Snapshot, TaskIndex};
-use planner::Effort;
-use planner::inquiry::{Inquiry, answer};
+use fleet::{Job, JobId, NodeId, Output, RunId, TaskIndex};
 use serde::Serialize;
 use serde_json::{Value, json};
 use server::api::{
-    Answer, Call, Caller, Chosen, Down, Explained, JOBS_MAX, JobFilter, JobPage, JobView, Kind,
-    NodePage, NodeView, Numbers, Refusal, StatusView, Submission,
+    Answer, Call, Caller, Chosen, Denial, Down, JOBS_MAX, JobFilter, JobPage, JobView, Kind,
+    NodePage, NodeView, Numbers, StatusView, Submission,
 };
 use server::{Asked, Reply};
 use sim::Inventory;
-use sim::visit::{Tasks, Visit};
 
 use super::keys::Keyed;
 use super::views::Viewer;
 use super::{Daemon, intake, views};
-use crate::render::explain::{self, Asked as Page};
 
 /// The most clients that wait for the end of jobs.
 const WAITING_MAX: usize = 10_000;
@@ -78,7 +74,22 @@ impl Daemon {
                 Some(answered) => answered,
                 None => return,
             },
-            Call::Front => return self.front(reply),
+            Call::Explain { job } => {
+                let work = self.find(&job, caller).and_then(|id| self.explain(id));
+                return self.aside.answer(work, reply);
+            }
+            Call::Plan { job } => {
+                let work = self.plan(&job, caller);
+                return self.aside.answer(work, reply);
+            }
+            Call::Timeline { since } => {
+                let work = self.timeline(since);
+                return self.aside.answer(Ok(work), reply);
+            }
+            Call::Front => {
+                let work = self.front();
+                return self.aside.answer(work, reply);
+            }
             Call::Figures => return reply.send(Answer::Measured(self.figures())),
             call => (self.call(call, caller), reply),
         };
@@ -92,13 +103,13 @@ impl Daemon {
             Call::Submit { jobs, key } => self.submit(&jobs, key, caller),
             Call::Jobs { filter, below, most } => self.jobs(&filter, below, most),
             Call::Job { job } => done(self.look_at(self.find(&job, caller)?)?),
-            Call::Explain { job } => {
-                let id = self.find(&job, caller)?;
-                self.explain(id)
-            }
-            Call::Plan { job } => self.plan(&job, caller),
             Call::Alerts => self.alert_views(),
-            Call::Wait { .. } | Call::Front | Call::Figures => bail!("it is answered elsewhere"),
+            Call::Wait { .. }
+            | Call::Explain { .. }
+            | Call::Plan { .. }
+            | Call::Timeline { .. }
+            | Call::Front
+            | Call::Figures => bail!("it is answered elsewhere"),
             Call::Cancel { jobs } => self.change(&jobs, caller, Request::Cancel),
             Call::Hold { jobs } => self.change(&jobs, caller, Request::Hold),
             Call::Release { jobs } => self.change(&jobs, caller, Request::Release),
@@ -108,7 +119,6 @@ impl Daemon {
             Call::Output { job, task } => self.output(&job, task, caller),
             Call::Policy => self.policy_view(),
             Call::Apply { text } => self.apply(text),
-            Call::Timeline { since } => self.timeline(since),
             Call::Down { how } => self.down(how),
         }
     }
@@ -177,7 +187,7 @@ impl Daemon {
     ) -> anyhow::Result<Value> {
         if self.ending.is_some() {
             let why = "the daemon is ending; submit once it is back";
-            return Err(Refusal::new(Kind::Unavailable, why).into());
+            return Err(Denial::new(Kind::Unavailable, why).into());
         }
         ensure!(!told.is_empty(), "submit at least one job");
         let keyed = key.map(|key| Keyed::new(&key, caller.user, told)).transpose()?;
@@ -269,7 +279,7 @@ impl Daemon {
         }
         let full = || {
             let why = format!("{WAITING_MAX} clients wait already; ask with motley job show");
-            Err(Refusal::new(Kind::Unavailable, why).into())
+            Err(Denial::new(Kind::Unavailable, why).into())
         };
         self.waiting.add(id, reply).err().map(|reply| (full(), reply))
     }
@@ -298,7 +308,7 @@ impl Daemon {
         let standing = standing.with_context(|| missing("the job is not known"))?;
         if !intake::may_change(standing.job, caller.user) {
             let why = format!("job {} belongs to another user", id.0);
-            return Err(Refusal::new(Kind::Forbidden, why).into());
+            return Err(Denial::new(Kind::Forbidden, why).into());
         }
         Ok(id)
     }
@@ -314,7 +324,7 @@ impl Daemon {
         let has_ended = |id: &&JobId| ledger.standing(**id).is_some_and(|it| it.ended.is_some());
         if let Some(ended) = ids.iter().find(has_ended) {
             let why = format!("job {} has ended; motley job show {} says how", ended.0, ended.0);
-            return Err(Refusal::new(Kind::Conflict, why).into());
+            return Err(Denial::new(Kind::Conflict, why).into());
         }
         self.controller.ask(ids.iter().copied().map(request).collect())?;
         Ok(json!({ "jobs": ids.iter().map(|id| id.0).collect::<Vec<_>>() }))
@@ -338,7 +348,7 @@ impl Daemon {
     fn output(&self, named: &str, task: Option<u32>, caller: Caller) -> anyhow::Result<Value> {
         let (id, ledger) = (self.own(named, caller)?, self.controller.ledger());
         let standing = ledger.standing(id).with_context(|| missing("the job is not known"))?;
-        let nothing = |why: String| Refusal::new(Kind::Conflict, why);
+        let nothing = |why: String| Denial::new(Kind::Conflict, why);
         let program = standing.job.program.as_deref();
         let program = program.with_context(|| nothing("the job runs no program".to_owned()))?;
         let (id_text, directory) = (id.0, &program.directory);
@@ -391,74 +401,11 @@ impl Daemon {
         self.ending = Some(how);
         Ok(json!({ "running": self.controller.ledger().runs().count() }))
     }
-
-    fn explain(&mut self, id: JobId) -> anyhow::Result<Value> {
-        let snapshot = self.controller.snapshot();
-        let decision = self.controller.plan(&snapshot);
-        let standing = self.controller.ledger().standing(id);
-        let standing = standing.with_context(|| missing("the job is not known"))?;
-        let job = Arc::clone(standing.job);
-        self.page(job, snapshot, decision)
-    }
-
-    fn plan(&mut self, told: &Submission, caller: Caller) -> anyhow::Result<Value> {
-        let (earlier, at) = (self.next_job..self.next_job, self.controller.body().now());
-        let inventory = self.inventory();
-        let ledger = self.controller.ledger();
-        let job = Arc::new(intake::job(told, caller.user, (earlier, at), (&inventory, ledger))?);
-        let snapshot = self.controller.snapshot_with(&job);
-        let decision = self.controller.plan(&snapshot);
-        self.page(job, snapshot, decision)
-    }
-
-    /// The page about a job, as JSON and as text.
-    fn page(
-        &mut self,
-        job: Arc<Job>,
-        snapshot: Snapshot,
-        decision: Decision,
-    ) -> anyhow::Result<Value> {
-        let inventory = self.inventory();
-        let (ledger, id) = (self.controller.ledger(), job.id);
-        let tally = ledger.tally(id).unwrap_or_default();
-        let placed = decision.plan.placements.iter().filter(|it| it.run.job == id).count();
-        let placed = u32::try_from(placed).unwrap_or(u32::MAX);
-        let waits = snapshot.backlog.get(&id).map_or(0, |waiting| waiting.count());
-        let (waiting, running) = (waits.saturating_sub(placed), tally.running + placed);
-        let tasks = Tasks { waiting, running, done: tally.done };
-        let (policy, effort) = (self.policy(), Effort::DEFAULT);
-        let inquiry = Inquiry { snapshot: &snapshot, decision: &decision, policy, effort, job: id };
-        let answer = if waiting > 0 { answer(&inquiry, None) } else { None };
-        let (told, placed_count) = self.history.told(id);
-        let visit = Visit {
-            job,
-            snapshot,
-            decision,
-            placed: told,
-            placed_count,
-            tasks,
-            ended: Vec::new(),
-            ending: None,
-        };
-        let jobs: Vec<Arc<Job>> = ledger.jobs().cloned().collect();
-        let page = explain::page(&Page {
-            inventory: &inventory,
-            jobs: &jobs,
-            policy,
-            seed: effort.seed.unwrap_or_default(),
-            visit: &visit,
-            answer: answer.as_ref(),
-            past: None,
-            remarks: &[],
-            now: Some(ledger.at()),
-        });
-        done(Explained { page: serde_json::to_value(&page)?, text: explain::text(&page) })
-    }
 }
 
 /// That there is no such thing.
-pub(super) fn missing(why: impl Into<String>) -> Refusal {
-    Refusal::new(Kind::Missing, why)
+pub(super) fn missing(why: impl Into<String>) -> Denial {
+    Denial::new(Kind::Missing, why)
 }
 
 /// What is answered, with what is wrong told as well as the error knows it.
@@ -467,9 +414,9 @@ pub(super) fn answer_of(done: anyhow::Result<Value>) -> Answer {
         Ok(value) => Answer::Done(value),
         Err(error) => {
             let is_ours = error.is::<AskError>() || error.is::<JournalError>();
-            let known = error.downcast_ref::<Refusal>().map(|refusal| refusal.kind);
+            let known = error.downcast_ref::<Denial>().map(|refusal| refusal.kind);
             let other = if is_ours { Kind::Unavailable } else { Kind::Invalid };
-            Answer::Refused(Refusal::new(known.unwrap_or(other), format!("{error:#}")))
+            Answer::Refused(Denial::new(known.unwrap_or(other), format!("{error:#}")))
         }
     }
 }

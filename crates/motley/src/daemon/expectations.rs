@@ -2,19 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 use anyhow::Context as _;
-use controller::policy_file;
+use controller::{Ledger, policy_file};
 use fleet::policy::Objective;
-use fleet::{Job, Placement, Policy, Span, Time};
-use planner::Effort;
+use fleet::{Job, NodeId, Placement, Policy, Snapshot, Span, Time};
 use planner::inquiry::timeline;
+use planner::{Effort, Scratch};
 use serde_json::Value;
-use server::Reply;
 use server::api::{
-    BarView, EventKind, EventView, FrontView, Kind, LaneView, PolicyView, Refusal, TierView,
+    BarView, Denial, EventKind, EventView, FrontView, Kind, LaneView, PolicyView, TierView,
     TimelineView, WeightView,
 };
 use sim::front::{self, Question};
@@ -22,7 +19,9 @@ use sim::report;
 use sim::scenario::{self, Options};
 use sim::{Inventory, Workload};
 
-use super::answers::{answer_of, done};
+use super::answers::done;
+use super::aside::Work;
+use super::history::History;
 use super::{Daemon, views};
 use crate::render;
 
@@ -38,9 +37,6 @@ const FRONT_POINTS: usize = 16;
 
 /// What a front of jobs that wait trades.
 const TRADED: [Objective; 2] = [Objective::Completion, Objective::Utilisation];
-
-/// Whether a front is being made: one at a time, since it takes a core for a while.
-static BUSY: AtomicBool = AtomicBool::new(false);
 
 impl Daemon {
     pub(super) fn policy_view(&self) -> anyhow::Result<Value> {
@@ -67,94 +63,96 @@ impl Daemon {
         });
     }
 
-    pub(super) fn timeline(&mut self, since: Option<u64>) -> anyhow::Result<Value> {
+    pub(super) fn timeline(&mut self, since: Option<u64>) -> Work {
         let snapshot = self.controller.snapshot();
-        let decision = self.controller.plan(&snapshot);
-        let ahead = (MOMENTS_MAX, BARS_MAX);
-        let of = (self.policy(), Effort::DEFAULT);
-        let expected = timeline::outlook((&snapshot, &decision), of, ahead);
         let ledger = self.controller.ledger();
         let mut bars = Bars { lanes: BTreeMap::new(), is_cut: false };
-        let since = Time(since.unwrap_or(0));
-        let ended: Vec<_> = self.history.ended().filter(|ended| ended.at >= since).collect();
-        bars.is_cut |= ended.len() > BARS_MAX;
-        for ended in ended.iter().rev().take(BARS_MAX) {
-            let bar = bar(&ended.run.placement, &ended.name, "ended");
-            let (from, to) = (ended.run.since.0, Some(ended.at.0));
-            bars.add(ended.run.placement.node, BarView { from, to, ..bar });
-        }
-        let name = |placement: &Placement| {
-            let standing = ledger.standing(placement.run.job);
-            let first = standing.as_ref().and_then(|it| it.job.program.as_deref());
-            let first = first.map_or(0, |program| program.first);
-            let name = standing.map_or(String::new(), |standing| standing.job.name.clone());
-            (name, first)
-        };
-        bars.is_cut |= ledger.runs().count() > BARS_MAX;
-        for run in ledger.runs().take(BARS_MAX) {
-            let (name, first) = name(&run.placement);
-            let bar = bar(&run.placement, &name, "running");
-            let task = bar.task.saturating_add(first);
-            let (from, to) = (run.since.0, end(run.since, run.placement.duration));
-            bars.add(run.placement.node, BarView { from, to, task, ..bar });
-        }
-        bars.is_cut |= expected.len() >= BARS_MAX;
-        for (at, placement) in &expected {
-            let (name, first) = name(placement);
-            let bar = bar(placement, &name, "expected");
-            let task = bar.task.saturating_add(first);
-            let (from, to) = (at.0, end(*at, placement.duration));
-            bars.add(placement.node, BarView { from, to, task, ..bar });
-        }
+        bars.add_ended(&self.history, Time(since.unwrap_or(0)));
+        bars.add_running(ledger);
         let nodes: Vec<_> = ledger.nodes().map(|entry| entry.node.name.clone()).collect();
-        let lane = |(node, mut bars): (fleet::NodeId, Vec<BarView>)| {
-            bars.sort_by_key(|bar| (bar.from, bar.job, bar.task));
-            LaneView { node: nodes.get(node.index()).cloned().unwrap_or_default(), bars }
-        };
-        let Bars { lanes, is_cut } = bars;
-        let lanes = lanes.into_iter().map(lane).collect();
-        done(TimelineView { now: ledger.at().0, lanes, is_cut })
+        let (policy, now) = (self.policy().clone(), ledger.at());
+        Box::new(move || {
+            bars.add_expected(&snapshot, &policy);
+            let lane = |(node, mut bars): (NodeId, Vec<BarView>)| {
+                bars.sort_by_key(|bar| (bar.from, bar.job, bar.task));
+                LaneView { node: nodes.get(node.index()).cloned().unwrap_or_default(), bars }
+            };
+            let Bars { lanes, is_cut } = bars;
+            let lanes = lanes.into_iter().map(lane).collect();
+            done(TimelineView { now: now.0, lanes, is_cut })
+        })
     }
 
-    /// What other weights would make of the jobs that wait, worked out beside the loop.
-    pub(super) fn front(&mut self, reply: Reply) {
-        if BUSY.swap(true, Ordering::SeqCst) {
-            let why = "a front is being worked out already; ask again in a moment";
-            reply.send(answer_of(Err(Refusal::new(Kind::Unavailable, why).into())));
-            return;
-        }
+    /// What other weights would make of the jobs that wait.
+    pub(super) fn front(&mut self) -> anyhow::Result<Work> {
         let snapshot = self.controller.snapshot();
         let waiting: Vec<_> = snapshot.backlog.values().map(|one| Arc::clone(&one.job)).collect();
-        let backlog =
-            Backlog { inventory: self.inventory(), waiting, policy: self.policy().clone() };
-        let work = move || {
-            let found = backlog.front().and_then(done);
-            BUSY.store(false, Ordering::SeqCst);
-            reply.send(answer_of(found));
-        };
-        if thread::Builder::new().name("front".to_owned()).spawn(work).is_err() {
-            BUSY.store(false, Ordering::SeqCst);
-        }
+        let (inventory, policy) = (self.inventory(), self.policy().clone());
+        let backlog = Backlog { inventory, waiting, policy };
+        Ok(Box::new(move || backlog.front().and_then(done)))
     }
 }
 
 /// Bars by node.
 struct Bars {
-    lanes: BTreeMap<fleet::NodeId, Vec<BarView>>,
+    lanes: BTreeMap<NodeId, Vec<BarView>>,
     is_cut: bool,
 }
 
 impl Bars {
-    fn add(&mut self, node: fleet::NodeId, bar: BarView) {
+    fn add(&mut self, node: NodeId, bar: BarView) {
         self.lanes.entry(node).or_default().push(bar);
+    }
+
+    /// Runs that ended at that time or later, the latest ones.
+    fn add_ended(&mut self, history: &History, since: Time) {
+        let ended: Vec<_> = history.ended().filter(|ended| ended.at >= since).collect();
+        self.is_cut |= ended.len() > BARS_MAX;
+        for ended in ended.iter().rev().take(BARS_MAX) {
+            let placement = &ended.run.placement;
+            let bar = bar(placement, (&ended.name, ended.first), "ended");
+            let (from, to) = (ended.run.since.0, Some(ended.at.0));
+            self.add(placement.node, BarView { from, to, ..bar });
+        }
+    }
+
+    fn add_running(&mut self, ledger: &Ledger) {
+        self.is_cut |= ledger.runs().count() > BARS_MAX;
+        for run in ledger.runs().take(BARS_MAX) {
+            let job = ledger.standing(run.id().job).map(|standing| Arc::clone(standing.job));
+            let bar = bar(&run.placement, called(job.as_deref()), "running");
+            let (from, to) = (run.since.0, end(run.since, run.placement.duration));
+            self.add(run.placement.node, BarView { from, to, ..bar });
+        }
+    }
+
+    fn add_expected(&mut self, snapshot: &Snapshot, policy: &Policy) {
+        let decision = planner::plan(snapshot, policy, Effort::DEFAULT, &mut Scratch::default());
+        let ahead = (MOMENTS_MAX, BARS_MAX);
+        let of = (policy, Effort::DEFAULT);
+        let expected = timeline::outlook((snapshot, &decision), of, ahead);
+        self.is_cut |= expected.len() >= BARS_MAX;
+        for (at, placement) in &expected {
+            let waiting = snapshot.backlog.get(&placement.run.job);
+            let job = waiting.map(|waiting| &*waiting.job);
+            let bar = bar(placement, called(job), "expected");
+            let (from, to) = (at.0, end(*at, placement.duration));
+            self.add(placement.node, BarView { from, to, ..bar });
+        }
     }
 }
 
-fn bar(placement: &Placement, name: &str, state: &str) -> BarView {
+/// The name of a job, and the number of its first task.
+fn called(job: Option<&Job>) -> (&str, u32) {
+    let first = job.and_then(|job| job.program.as_deref()).map_or(0, |program| program.first);
+    (job.map_or("", |job| &job.name), first)
+}
+
+fn bar(placement: &Placement, (name, first): (&str, u32), state: &str) -> BarView {
     BarView {
         job: placement.run.job.0,
         name: name.to_owned(),
-        task: placement.run.task.0,
+        task: placement.run.task.0.saturating_add(first),
         state: state.to_owned(),
         from: 0,
         to: None,
@@ -181,7 +179,7 @@ impl Backlog {
         let (known, all) = (waiting.iter().filter(ends).count(), waiting.len());
         if known == 0 {
             let why = "no job waits of which it is known how long it takes: nothing to trade";
-            return Err(Refusal::new(Kind::Conflict, why).into());
+            return Err(Denial::new(Kind::Conflict, why).into());
         }
         let mut notes = vec![
             "of the jobs that wait, all of them there at once on an otherwise empty fleet"

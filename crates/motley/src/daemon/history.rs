@@ -27,6 +27,8 @@ pub(super) struct History {
 pub(super) struct Ended {
     pub(super) run: Run,
     pub(super) name: String,
+    /// The number of the first task of its job.
+    pub(super) first: u32,
     pub(super) at: Time,
 }
 
@@ -55,8 +57,10 @@ impl History {
             | RunState::Stopped(at)
             | RunState::Failed(at, _)) = state;
             let job = ledger.standing(run.id().job);
+            let first = job.as_ref().and_then(|standing| standing.job.program.as_deref());
+            let first = first.map_or(0, |program| program.first);
             let name = job.map_or(String::new(), |standing| standing.job.name.clone());
-            self.ended.push_back(Ended { run, name, at });
+            self.ended.push_back(Ended { run, name, first, at });
         }
         let surplus = self.ended.len().saturating_sub(ENDED_MAX);
         self.ended.drain(..surplus);

@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail, ensure};
 use controller::Ledger;
 use fleet::{Dependency, Job, JobId, Output, Program, Time, User};
 use serde_json::Value;
-use server::api::{Kind, Refusal, Submission};
+use server::api::{Denial, Kind, Submission};
 use sim::Inventory;
 use sim::read;
 
@@ -142,7 +142,7 @@ pub(super) fn find(ledger: &Ledger, named: &str, user: User) -> anyhow::Result<J
             let why = format!(
                 "several jobs are named {named:?}, {first} and {next} among them; give a number"
             );
-            Err(Refusal::new(Kind::Conflict, why).into())
+            Err(Denial::new(Kind::Conflict, why).into())
         }
         (None, _) => {
             let why =

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use controller::journal::Note;
 use fleet::{JobId, Span, Time, User};
 use serde::{Deserialize, Serialize};
-use server::api::{Kind, Refusal, Submission};
+use server::api::{Denial, Kind, Submission};
 use sha2::{Digest as _, Sha256};
 
 /// What the names of these notes begin with.
@@ -49,7 +49,7 @@ impl Keyed {
         &self,
         notes: &BTreeMap<String, String>,
         now: Time,
-    ) -> Result<Option<Vec<u64>>, Refusal> {
+    ) -> Result<Option<Vec<u64>>, Denial> {
         let known = notes.get(&self.name).and_then(|text| read(text));
         match known.filter(|known| now.since(known.at) <= KNOWN) {
             None => Ok(None),
@@ -61,7 +61,7 @@ impl Keyed {
                     "this Idempotency-Key named other jobs before, from {} on; use a new one",
                     known.first
                 );
-                Err(Refusal::new(Kind::Conflict, why))
+                Err(Denial::new(Kind::Conflict, why))
             }
         }
     }

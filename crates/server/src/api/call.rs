@@ -176,13 +176,13 @@ pub enum Answer {
     /// What was measured.
     Measured(Vec<Family>),
     /// It was not done; why, and what to do.
-    Refused(Refusal),
+    Refused(Denial),
 }
 
 /// Why a call was not done.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{why}")]
-pub struct Refusal {
+pub struct Denial {
     /// What is wrong, roughly.
     pub kind: Kind,
     /// Why, and what to do.
@@ -216,7 +216,7 @@ pub enum Kind {
     Unavailable,
 }
 
-impl Refusal {
+impl Denial {
     /// A refusal of this kind.
     pub fn new(kind: Kind, why: impl Into<String>) -> Self {
         Self { kind, why: why.into() }

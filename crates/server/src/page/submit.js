@@ -32,7 +32,7 @@ const FIELDS = [
     wide: true,
     required: true,
     mono: true,
-    placeholder: "/home/me/project",
+    placeholder: "/srv/project",
     hint: "Where it starts, on the node.",
   },
   { id: "name", label: "Name", placeholder: "that of the program" },

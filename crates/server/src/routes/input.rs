@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use tokio::sync::Semaphore;
 
-use crate::api::{CALL_MAX, Kind, Refusal};
+use crate::api::{CALL_MAX, Denial, Kind};
 
 /// How long the body of a request may take to come.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -27,12 +27,12 @@ const KEY_MAX: usize = 128;
 pub(crate) struct Asking<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asking<T> {
-    type Rejection = Refusal;
+    type Rejection = Denial;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Denial> {
         match Query::from_request_parts(parts, state).await {
             Ok(Query(told)) => Ok(Self(told)),
-            Err(error) => Err(Refusal::new(Kind::Malformed, error.body_text())),
+            Err(error) => Err(Denial::new(Kind::Malformed, error.body_text())),
         }
     }
 }
@@ -41,12 +41,12 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asking<T> {
 pub(crate) struct Named<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T> {
-    type Rejection = Refusal;
+    type Rejection = Denial;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Denial> {
         match Path::from_request_parts(parts, state).await {
             Ok(Path(told)) => Ok(Self(told)),
-            Err(error) => Err(Refusal::new(Kind::Malformed, error.body_text())),
+            Err(error) => Err(Denial::new(Kind::Malformed, error.body_text())),
         }
     }
 }
@@ -55,15 +55,15 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T
 pub(crate) struct IdempotencyKey(pub(crate) Option<String>);
 
 impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
-    type Rejection = Refusal;
+    type Rejection = Denial;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Denial> {
         let Some(given) = parts.headers.get("idempotency-key") else { return Ok(Self(None)) };
         match given.to_str() {
             Ok(key) if (1..=KEY_MAX).contains(&key.len()) => Ok(Self(Some(key.to_owned()))),
             _ => {
                 let why = format!("an Idempotency-Key has 1 to {KEY_MAX} letters of ASCII");
-                Err(Refusal::new(Kind::Malformed, why))
+                Err(Denial::new(Kind::Malformed, why))
             }
         }
     }
@@ -73,15 +73,15 @@ impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
 pub(crate) struct Told<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Told<T> {
-    type Rejection = Refusal;
+    type Rejection = Denial;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Refusal> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, Denial> {
         let kind = request.headers().get(header::CONTENT_TYPE);
         let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/json") {
             let why = "send JSON, and say so: Content-Type: application/json";
-            return Err(Refusal::new(Kind::Foreign, why));
+            return Err(Denial::new(Kind::Foreign, why));
         }
         let length = request.headers().get(header::CONTENT_LENGTH);
         let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
@@ -96,23 +96,23 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Told<T> {
                 Category::Data => Kind::Invalid,
                 _ => Kind::Malformed,
             };
-            Refusal::new(kind, format!("understand the call: {error}"))
+            Denial::new(kind, format!("understand the call: {error}"))
         })
     }
 }
 
-async fn read(body: Body) -> Result<Bytes, Refusal> {
+async fn read(body: Body) -> Result<Bytes, Denial> {
     let collected = Limited::new(body, CALL_MAX).collect();
     match tokio::time::timeout(PATIENCE, collected).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             let why = format!("a call has at most {CALL_MAX} bytes; ask in parts");
-            Err(Refusal::new(Kind::Large, why))
+            Err(Denial::new(Kind::Large, why))
         }
-        Ok(Err(error)) => Err(Refusal::new(Kind::Malformed, format!("read the call: {error}"))),
+        Ok(Err(error)) => Err(Denial::new(Kind::Malformed, format!("read the call: {error}"))),
         Err(_) => {
             let why = format!("the call did not come within {} s", PATIENCE.as_secs());
-            Err(Refusal::new(Kind::Slow, why))
+            Err(Denial::new(Kind::Slow, why))
         }
     }
 }

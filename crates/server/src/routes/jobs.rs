@@ -16,8 +16,8 @@ use utoipa::{IntoParams, ToSchema};
 use super::ask;
 use super::input::{Asking, IdempotencyKey, Named, Told};
 use crate::api::{
-    Call, Chosen, Explained, JOBS_MAX, JobFilter, JobPage, JobView, Kind, Numbers, Printed,
-    Refusal, Submission, Submissions,
+    Call, Chosen, Denial, Explained, JOBS_MAX, JobFilter, JobPage, JobView, Kind, Numbers, Printed,
+    Submission, Submissions,
 };
 use crate::door::{House, Reader, Submitter};
 
@@ -85,7 +85,7 @@ pub(crate) async fn list(
     State(house): State<Arc<House>>,
     Reader(caller): Reader,
     Asking(asked): Asking<JobsAsked>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, Denial> {
     let JobsAsked { ended, state, name, tenant, below, limit } = asked;
     let most = within(limit.unwrap_or(LISTED), JOBS_MAX)?;
     let state = state.map(|state| state.name().to_owned());
@@ -94,12 +94,12 @@ pub(crate) async fn list(
 }
 
 /// A limit that is at least 1 and at most this.
-pub(super) fn within(limit: usize, most: usize) -> Result<usize, Refusal> {
+pub(super) fn within(limit: usize, most: usize) -> Result<usize, Denial> {
     match (1..=most).contains(&limit) {
         true => Ok(limit),
         false => {
             let why = format!("`limit` is {limit}; give 1 to {most}");
-            Err(Refusal::new(Kind::Malformed, why))
+            Err(Denial::new(Kind::Malformed, why))
         }
     }
 }
@@ -117,7 +117,7 @@ pub(crate) async fn submit(
     Submitter(caller): Submitter,
     IdempotencyKey(key): IdempotencyKey,
     Told(Submissions { jobs }): Told<Submissions>,
-) -> Result<(StatusCode, Json<Value>), Refusal> {
+) -> Result<(StatusCode, Json<Value>), Denial> {
     let numbers = ask(&house, Call::Submit { jobs, key }, caller).await?;
     Ok((StatusCode::CREATED, numbers))
 }
@@ -132,7 +132,7 @@ pub(crate) async fn show(
     State(house): State<Arc<House>>,
     Reader(caller): Reader,
     Named(job): Named<String>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Job { job }, caller).await
 }
 
@@ -146,7 +146,7 @@ pub(crate) async fn explain(
     State(house): State<Arc<House>>,
     Reader(caller): Reader,
     Named(job): Named<String>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Explain { job }, caller).await
 }
 
@@ -172,11 +172,11 @@ pub(crate) async fn end(
     Reader(caller): Reader,
     Named(job): Named<String>,
     Asking(EndAsked { timeout }): Asking<EndAsked>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, Denial> {
     let seconds = timeout.unwrap_or(WAIT);
     if seconds > WAIT_MAX {
         let why = format!("`timeout` is {seconds}; wait for at most {WAIT_MAX} seconds");
-        return Err(Refusal::new(Kind::Malformed, why));
+        return Err(Denial::new(Kind::Malformed, why));
     }
     let waits = ask(&house, Call::Wait { job: job.clone() }, caller);
     match tokio::time::timeout(Duration::from_secs(seconds), waits).await {
@@ -221,11 +221,11 @@ pub(crate) async fn output(
     Reader(caller): Reader,
     Named(job): Named<String>,
     Asking(asked): Asking<OutputAsked>,
-) -> Result<Json<Printed>, Refusal> {
+) -> Result<Json<Printed>, Denial> {
     let OutputAsked { task, stream, from } = asked;
     let meant = house.counter.ask(Call::Output { job, task }, caller).await?;
     let failed = |error: &dyn std::fmt::Display| {
-        Refusal::new(Kind::Unavailable, format!("read what it printed: {error}"))
+        Denial::new(Kind::Unavailable, format!("read what it printed: {error}"))
     };
     let (run, ended): (RunId, bool) =
         serde_json::from_value(meant).map_err(|error| failed(&error))?;
@@ -246,7 +246,7 @@ pub(crate) async fn cancel(
     State(house): State<Arc<House>>,
     Submitter(caller): Submitter,
     Told(jobs): Told<Chosen>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Cancel { jobs }, caller).await
 }
 
@@ -258,7 +258,7 @@ pub(crate) async fn hold(
     State(house): State<Arc<House>>,
     Submitter(caller): Submitter,
     Told(jobs): Told<Chosen>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Hold { jobs }, caller).await
 }
 
@@ -270,7 +270,7 @@ pub(crate) async fn release(
     State(house): State<Arc<House>>,
     Submitter(caller): Submitter,
     Told(jobs): Told<Chosen>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Release { jobs }, caller).await
 }
 
@@ -282,6 +282,6 @@ pub(crate) async fn plan(
     State(house): State<Arc<House>>,
     Submitter(caller): Submitter,
     Told(job): Told<Submission>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Plan { job: Box::new(job) }, caller).await
 }

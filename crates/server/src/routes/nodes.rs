@@ -14,7 +14,7 @@ use super::ask;
 use super::input::{Asking, Named, Told};
 use super::jobs::within;
 use crate::api::{
-    Call, FrontView, NODES_MAX, NodeName, NodePage, PolicyName, PolicyText, PolicyView, Refusal,
+    Call, Denial, FrontView, NODES_MAX, NodeName, NodePage, PolicyName, PolicyText, PolicyView,
     TimelineView,
 };
 use crate::door::{Admin, House, Reader};
@@ -43,7 +43,7 @@ pub(crate) async fn list(
     State(house): State<Arc<House>>,
     Reader(caller): Reader,
     Asking(NodesAsked { from, limit }): Asking<NodesAsked>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, Denial> {
     let most = within(limit.unwrap_or(LISTED), NODES_MAX)?;
     ask(&house, Call::Nodes { from, most }, caller).await
 }
@@ -56,7 +56,7 @@ pub(crate) async fn drain(
     State(house): State<Arc<House>>,
     Admin(caller): Admin,
     Named(node): Named<String>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Drain { node }, caller).await
 }
 
@@ -68,7 +68,7 @@ pub(crate) async fn resume(
     State(house): State<Arc<House>>,
     Admin(caller): Admin,
     Named(node): Named<String>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Resume { node }, caller).await
 }
 
@@ -79,7 +79,7 @@ pub(crate) async fn resume(
 pub(crate) async fn policy(
     State(house): State<Arc<House>>,
     Reader(caller): Reader,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Policy, caller).await
 }
 
@@ -91,7 +91,7 @@ pub(crate) async fn apply(
     State(house): State<Arc<House>>,
     Admin(caller): Admin,
     Told(PolicyText { text }): Told<PolicyText>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Apply { text }, caller).await
 }
 
@@ -112,7 +112,7 @@ pub(crate) async fn timeline(
     State(house): State<Arc<House>>,
     Reader(caller): Reader,
     Asking(TimelineAsked { since }): Asking<TimelineAsked>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Timeline { since }, caller).await
 }
 
@@ -123,6 +123,6 @@ pub(crate) async fn timeline(
 pub(crate) async fn front(
     State(house): State<Arc<House>>,
     Reader(caller): Reader,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Front, caller).await
 }

@@ -7,11 +7,11 @@ use axum::extract::State;
 use axum::http::StatusCode;
 
 use super::input::{Named, Told};
-use crate::api::{Kind, Refusal, Scope, TokenMade, TokenRequest, TokenView};
+use crate::api::{Denial, Kind, Scope, TokenMade, TokenRequest, TokenView};
 use crate::door::{Admin, House, Submitter};
 use crate::token::{TokenError, Wanted};
 
-impl From<TokenError> for Refusal {
+impl From<TokenError> for Denial {
     fn from(error: TokenError) -> Self {
         let kind = match &error {
             TokenError::Taken(_) | TokenError::Full => Kind::Conflict,
@@ -43,10 +43,10 @@ pub(crate) async fn make(
     State(house): State<Arc<House>>,
     Submitter(caller): Submitter,
     Told(TokenRequest { name, scope, seconds }): Told<TokenRequest>,
-) -> Result<(StatusCode, Json<TokenMade>), Refusal> {
+) -> Result<(StatusCode, Json<TokenMade>), Denial> {
     if scope == Scope::Admin && !caller.is_operator {
         let why = "only who may change everything makes a token that may";
-        return Err(Refusal::new(Kind::Forbidden, why));
+        return Err(Denial::new(Kind::Forbidden, why));
     }
     let wanted = Wanted { name, scope, user: caller.user, seconds };
     let made = on_disk(&house, move |tokens| tokens.make(wanted)).await?;
@@ -61,10 +61,10 @@ pub(crate) async fn revoke(
     State(house): State<Arc<House>>,
     Submitter(caller): Submitter,
     Named(name): Named<String>,
-) -> Result<Json<TokenView>, Refusal> {
+) -> Result<Json<TokenView>, Denial> {
     let owner = house.tokens.read().unwrap_or_else(PoisonError::into_inner).owner(&name);
     if owner.is_some_and(|owner| owner != caller.user.uid) && !caller.is_operator {
-        return Err(Refusal::new(Kind::Forbidden, "this token belongs to another user"));
+        return Err(Denial::new(Kind::Forbidden, "this token belongs to another user"));
     }
     on_disk(&house, move |tokens| tokens.revoke(&name)).await.map(Json)
 }
@@ -73,13 +73,13 @@ pub(crate) async fn revoke(
 async fn on_disk<T: Send + 'static>(
     house: &Arc<House>,
     change: impl FnOnce(&mut crate::token::Tokens) -> Result<T, TokenError> + Send + 'static,
-) -> Result<T, Refusal> {
+) -> Result<T, Denial> {
     let house = Arc::clone(house);
     let changed = tokio::task::spawn_blocking(move || {
         change(&mut house.tokens.write().unwrap_or_else(PoisonError::into_inner))
     });
     match changed.await {
         Ok(done) => Ok(done?),
-        Err(error) => Err(Refusal::new(Kind::Unavailable, format!("change tokens: {error}"))),
+        Err(error) => Err(Denial::new(Kind::Unavailable, format!("change tokens: {error}"))),
     }
 }

@@ -15,7 +15,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use super::ask;
 use super::input::Told;
-use crate::api::{AlertView, Call, DownRequest, Kind, Refusal, Running, StatusView, Whoami};
+use crate::api::{AlertView, Call, Denial, DownRequest, Kind, Running, StatusView, Whoami};
 use crate::door::{Admin, House, Reader, Visitor};
 use crate::metrics as measured;
 
@@ -32,7 +32,7 @@ const PULSE: Duration = Duration::from_secs(15);
 pub(crate) async fn status(
     State(house): State<Arc<House>>,
     Reader(caller): Reader,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Status, caller).await
 }
 
@@ -55,10 +55,10 @@ pub(crate) async fn events(
     State(house): State<Arc<House>>,
     Reader(_): Reader,
     headers: HeaderMap,
-) -> Result<Response, Refusal> {
+) -> Result<Response, Denial> {
     if house.happened.listeners() >= LISTENERS_MAX {
         let why = format!("{LISTENERS_MAX} clients listen already; try again later");
-        return Err(Refusal::new(Kind::Unavailable, why));
+        return Err(Denial::new(Kind::Unavailable, why));
     }
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let mut listener = house.happened.listen(last);
@@ -95,7 +95,7 @@ pub(crate) async fn events(
 pub(crate) async fn alerts(
     State(house): State<Arc<House>>,
     Reader(caller): Reader,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Alerts, caller).await
 }
 
@@ -107,11 +107,11 @@ pub(crate) async fn alerts(
 pub(crate) async fn metrics(
     State(house): State<Arc<House>>,
     Reader(caller): Reader,
-) -> Result<Response, Refusal> {
+) -> Result<Response, Denial> {
     let mut families = house.counter.figures(caller).await?;
     families.extend(house.traffic.families());
     let text = measured::text(families).map_err(|error| {
-        Refusal::new(Kind::Unavailable, format!("write the metrics down: {error}"))
+        Denial::new(Kind::Unavailable, format!("write the metrics down: {error}"))
     })?;
     Ok(([(header::CONTENT_TYPE, measured::CONTENT_TYPE)], text).into_response())
 }
@@ -124,6 +124,6 @@ pub(crate) async fn down(
     State(house): State<Arc<House>>,
     Admin(caller): Admin,
     Told(DownRequest { how }): Told<DownRequest>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Down { how }, caller).await
 }
