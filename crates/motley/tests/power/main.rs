@@ -87,11 +87,10 @@ fn losses(home: &Path, events: &[Event], every: usize) -> Found {
         disk.take(event);
         if let Event::Told(text) = event {
             let told: Value = serde_json::from_str(text).unwrap();
-            let done = &told["done"];
-            let acknowledged = done["jobs"].as_array().into_iter().flatten();
-            jobs.extend(acknowledged.map(|id| id.as_u64().unwrap()));
-            if done["ended"].is_u64() {
-                ends.push(done["id"].as_u64().unwrap());
+            let acknowledged = told["jobs"].as_array().into_iter().flatten();
+            jobs.extend(acknowledged.filter_map(Value::as_u64));
+            if told["ended"].is_u64() {
+                ends.push(told["id"].as_u64().unwrap());
             }
         } else if index % every != 0 {
             continue;

@@ -54,11 +54,14 @@ pub(crate) fn events(text: &str, is_ours: impl Fn(&Path) -> bool) -> Vec<Event> 
 /// What a call told a client.
 fn told(call: &str) -> Option<Event> {
     let (name, rest) = call.split_once('(')?;
-    let is_to_client = matches!(name, "write" | "sendto") && path_of(rest).is_none();
-    let text =
-        is_to_client.then(|| strings(rest)).and_then(|strings| strings.into_iter().next())?;
+    let is_to_client =
+        matches!(name, "write" | "writev" | "sendto" | "sendmsg") && path_of(rest).is_none();
+    let text = is_to_client.then(|| strings(rest).concat())?;
     let text = String::from_utf8(text).ok()?;
-    text.starts_with("{\"").then_some(Event::Told(text))
+    // A refusal promises nothing.
+    let (head, body) = text.split_once("\r\n\r\n")?;
+    let is_told = head.starts_with("HTTP/1.1 2") && body.starts_with("{\"");
+    is_told.then(|| Event::Told(body.to_owned()))
 }
 
 /// What a call that has returned changed.
@@ -137,7 +140,9 @@ fn hex(text: &str) -> Vec<u8> {
 fn calls_are_read_whole_or_in_halves() {
     let text = "7 openat(AT_FDCWD<\\x2f>, \"\\x2f\\x61\", O_RDWR|O_CREAT, 0600) = 3<\\x2f\\x61>\n\
         7 pwrite64(3<\\x2f\\x61>, \"\\x00\\x22\"..., 2, 4096 <unfinished ...>\n\
-        8 sendto(5<\\x73\\x6f\\x63\\x6b>, \"\\x7b\\x22\\x64\", 3, 0, NULL, 0) = 3\n\
+        8 writev(5<\\x73\\x6f\\x63\\x6b>, [{iov_base=\"\\x48\\x54\\x54\\x50\\x2f\\x31\\x2e\\x31\\x20\
+        \\x32\\x30\\x30\\x20\\x4f\\x4b\\x0d\\x0a\\x0d\\x0a\", iov_len=19}, \
+        {iov_base=\"\\x7b\\x22\\x64\", iov_len=3}], 2) = 22\n\
         7 <... pwrite64 resumed>)        = 2\n\
         7 fdatasync(3<\\x2f\\x61>) = 0\n\
         7 unlink(\"\\x2f\\x62\") = -1 ENOENT (No such file or directory)\n";
