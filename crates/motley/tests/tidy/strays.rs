@@ -15,6 +15,7 @@ const TOP_LEVEL: [&str; 15] = [
     "README.md",
     "clippy.toml",
     "crates",
+    "deploy",
     "docs",
     "fuzz",
     "rustfmt.toml",
