@@ -34,7 +34,7 @@ const SLOWER: f64 = 2.0;
 ///
 /// # Errors
 /// If Motley's program is not there, or a call fails.
-pub fn run(asked: &Api) -> anyhow::Result<(String, Vec<Record>)> {
+pub(crate) fn run(asked: &Api) -> anyhow::Result<(String, Vec<Record>)> {
     let program = asked.motley.clone().map_or_else(beside, Ok)?;
     ensure!(program.is_file(), "find {}: build it first: cargo build --release", program.display());
     let daemon = Motley::start(&program)?;

@@ -50,7 +50,7 @@ pub fn run(asked: &Local) -> anyhow::Result<(String, Vec<Record>)> {
     let bare = daemon.array(tasks, &["--output", "none"])?;
     let full = daemon.array(tasks, &["--output", "keep", "--mem", "64M"])?;
     let by_client = latency::by_client(&daemon, tries)?;
-    let by_connection = latency::by_connection(&daemon, tries)?;
+    let by_connection = by_connection(&daemon, tries)?;
     drop(daemon);
     sheet.cost("bare", Some(bare), Some(Aim::Most(1.0)));
     sheet.cost("full", Some(full), Some(Aim::Most(1.3)));

@@ -19,7 +19,7 @@ pub(crate) struct Motley {
 }
 
 impl Motley {
-    pub(super) fn start(program: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn start(program: &Path) -> anyhow::Result<Self> {
         Self::start_with(program, &[])
     }
 

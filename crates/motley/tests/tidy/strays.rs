@@ -3,7 +3,7 @@
 use crate::files::{File, expect_none_in_files};
 use crate::rust::{is_of_word, words_found, words_of};
 
-const TOP_LEVEL: [&str; 15] = [
+const TOP_LEVEL: [&str; 16] = [
     ".ci",
     ".gitignore",
     "ARCHITECTURE.md",
