@@ -9,6 +9,7 @@
 //! whatever is born into such a group later, too.
 
 mod discover;
+mod permit;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -18,6 +19,8 @@ use std::os::unix::fs::{FileExt, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 pub(crate) use discover::{Controller, Own, discover};
+pub(crate) use permit::own;
+pub use permit::{Layout, Permit, permit};
 
 use crate::family;
 

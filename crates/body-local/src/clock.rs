@@ -16,3 +16,10 @@ impl Clock {
         self.0
     }
 }
+
+/// Whether the system is told by others what time it is, and follows them; `None` where it does not
+/// say.
+#[must_use]
+pub fn is_in_step() -> Option<bool> {
+    crate::sys::is_clock_in_step()
+}

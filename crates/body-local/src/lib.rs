@@ -26,4 +26,6 @@ mod paths;
 mod sys;
 
 pub use body::{Core, LocalBody, Machine, Settings, Visibility, Waker};
+pub use cgroup::{Layout, Permit, permit};
 pub use clean::clean_up;
+pub use clock::is_in_step;

@@ -439,6 +439,16 @@ pub(crate) fn adopt_orphans() -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+/// Whether the kernel's clock is kept in step with others; `None` where that cannot be asked.
+pub(crate) fn is_clock_in_step() -> Option<bool> {
+    // SAFETY: all zeroes are a valid `timex` that asks for nothing to be set; the call fills it in.
+    let (state, timex) = unsafe {
+        let mut timex: libc::timex = std::mem::zeroed();
+        (libc::adjtimex(&raw mut timex), timex)
+    };
+    (state >= 0).then_some(timex.status & libc::STA_UNSYNC == 0)
+}
+
 /// Closes every descriptor from this number on: what a keeper was started with is not its own.
 pub(crate) fn close_from(first: u32) -> io::Result<()> {
     // SAFETY: called as a keeper begins, when nothing in it owns a descriptor yet.

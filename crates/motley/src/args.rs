@@ -80,6 +80,10 @@ pub enum Command {
     /// List the alerts, and how each stands
     #[command(after_help = "Examples:\n  motley alerts\n  motley alerts --json")]
     Alerts(live::Ask),
+    /// Say whether this machine is fit for a daemon, and what to do where not; exit status 1 if
+    /// something does not work
+    #[command(after_help = "Examples:\n  motley doctor\n  motley doctor --json")]
+    Doctor(live::Ask),
     /// Create, list and revoke tokens, by which clients over TCP prove who they are
     #[command(subcommand)]
     Token(live::Token),

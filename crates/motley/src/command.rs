@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod completions;
+mod doctor;
 mod explain;
 mod journal;
 mod live;
@@ -41,6 +42,7 @@ pub fn main() -> ExitCode {
         Command::Nodes(args) => live::nodes(&args),
         Command::Node(args) => live::node(&args),
         Command::Alerts(args) => live::alerts(&args),
+        Command::Doctor(args) => return finish(doctor::run(&args)),
         Command::Token(args) => token::run(args),
         Command::Journal(args) => journal::run(&args),
         Command::Simulate(args) => simulate::run(&args),

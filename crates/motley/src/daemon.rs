@@ -51,6 +51,7 @@ pub(crate) use intake::{ENTRIES_BYTES_MAX, ENTRIES_MAX, ENTRY_BYTES_MAX};
 pub use meter::{BOUNDS, Meter, PHASES, PhaseCounts, Watch};
 pub use model::Model;
 pub use place::Place;
+pub(crate) use place::is_networked;
 
 /// So many jobs that have ended are known; older ones are forgotten.
 const ENDED_MAX: usize = 10_000;

@@ -9,6 +9,7 @@ pub mod args;
 pub mod client;
 pub mod command;
 pub mod daemon;
+pub mod doctor;
 pub mod job_file;
 pub mod render;
 pub mod out;

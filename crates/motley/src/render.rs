@@ -9,6 +9,7 @@ mod drawing;
 mod reason;
 mod words;
 pub mod comparison;
+pub mod doctor;
 pub mod page;
 pub mod explain;
 pub mod front;

@@ -69,3 +69,24 @@ fn domain(root: &Root, folder: &str, gaps: &mut Gaps) -> Result<Option<u32>, Pro
     };
     Ok(u32::try_from(number).ok())
 }
+
+/// The vendors of the devices on the PCI bus that look like accelerators, whether a driver drives
+/// them or not: displays and processing accelerators of NVIDIA, and AMD's without a display.
+///
+/// # Errors
+/// If a file of the bus cannot be read.
+pub fn on_bus(root: &Root) -> Result<Vec<Vendor>, ProbeError> {
+    const BUS: &str = "sys/bus/pci/devices";
+    let mut vendors = Vec::new();
+    for entry in root.entries(BUS)? {
+        let vendor = root.find(&format!("{BUS}/{entry}/vendor"), "a vendor")?;
+        let class = root.find(&format!("{BUS}/{entry}/class"), "a class")?.unwrap_or_default();
+        match (vendor.as_deref(), class.get(..6)) {
+            (Some("0x10de"), Some("0x0300" | "0x0302" | "0x1200")) => vendors.push(Vendor::Nvidia),
+            // A display of AMD is most often part of the processor.
+            (Some("0x1002"), Some("0x0302" | "0x0380" | "0x1200")) => vendors.push(Vendor::Amd),
+            _ => {}
+        }
+    }
+    Ok(vendors)
+}

@@ -15,7 +15,7 @@ use super::identity::Identity;
 use super::memory::Memory;
 use super::serve::{LISTENER, SIGNALS};
 use super::{Keeper, KeeperError, KeeperSettings, Log, refused};
-use crate::cgroup::{self, Groups, Own};
+use crate::cgroup::{self, Groups};
 use crate::clock::Clock;
 use crate::launch::Launcher;
 use crate::output::Archive;
@@ -39,7 +39,7 @@ pub(super) fn keeper(settings: &KeeperSettings) -> Result<Keeper, KeeperError> {
     let lock = take(directory)?;
     // Whoever had the directory before is dead, or it would hold the lock.
     clean::clean_up(directory).map_err(refused("end what an earlier keeper left behind"))?;
-    let own = own_groups().map_err(refused("see its control groups"))?;
+    let own = cgroup::own().map_err(refused("see its control groups"))?;
     let mut identity = Identity::new().map_err(refused("make itself known"))?;
     let (unified, separate) = cgroup::folders(&own, &identity.token);
     identity.groups = unified.into_iter().chain(separate.into_values()).collect();
@@ -85,16 +85,6 @@ pub(super) fn keeper(settings: &KeeperSettings) -> Result<Keeper, KeeperError> {
     watch(&keeper).map_err(refused("watch events"))?;
     say_ready().map_err(refused("say that it is ready"))?;
     Ok(keeper)
-}
-
-fn own_groups() -> io::Result<Own> {
-    let mounts = fs::read_to_string("/proc/self/mountinfo")?;
-    let groups = match fs::read_to_string("/proc/self/cgroup") {
-        // Some kernels have none.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        other => other?,
-    };
-    Ok(cgroup::discover(&mounts, &groups))
 }
 
 fn own_directory(directory: &Path) -> Result<(), KeeperError> {

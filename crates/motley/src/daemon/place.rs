@@ -24,6 +24,11 @@ const NETWORKED: [i64; 9] = [
     0x0102_1997,
 ];
 
+/// Whether a file system of this number is on a network.
+pub(crate) fn is_networked(number: i64) -> bool {
+    NETWORKED.contains(&number)
+}
+
 /// The log is begun anew once it is so long; the one before is kept.
 const LOG_MAX: u64 = 4 << 20;
 
@@ -93,7 +98,7 @@ impl Place {
     }
 
     /// The file of tokens.
-    pub(super) fn tokens(&self) -> PathBuf {
+    pub(crate) fn tokens(&self) -> PathBuf {
         self.directory.join("tokens.json")
     }
 
@@ -146,6 +151,11 @@ impl Place {
     #[must_use]
     pub fn log_file(&self) -> PathBuf {
         self.directory.join("log")
+    }
+
+    /// The file that a daemon holds a lock on while it runs.
+    pub(crate) fn lock_file(&self) -> PathBuf {
+        self.directory.join("lock")
     }
 
     fn ending_file(&self) -> PathBuf {
@@ -214,14 +224,14 @@ impl Place {
         let path = &self.directory;
         self.make()?;
         let system = statfs(path).with_context(|| format!("look at {}", path.display()))?;
-        if NETWORKED.contains(&system.f_type) {
+        if is_networked(system.f_type) {
             bail!(
                 "use {}: it is on a network file system, where two machines could both write; \
                  give --directory a directory on a disk of this machine",
                 path.display()
             );
         }
-        let lock = path.join("lock");
+        let lock = self.lock_file();
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)

@@ -1,6 +1,7 @@
 //! A daemon, its keeper and real tasks, through the program as a user calls it.
 
 mod alerts;
+mod doctor;
 mod failing;
 mod files;
 mod modelled;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use fleet::Bytes;
 use probe::Gaps;
 use probe::devices::nvidia_smi::{Card, cards, find_in, query};
-use probe::devices::{Device, read};
+use probe::devices::{Device, Vendor, on_bus, read};
 use tempfile::TempDir;
 
 use crate::tree::{Tree, data};
@@ -258,4 +258,21 @@ fn short(text: &str) -> String {
         format!("0{address}, {name}, {uuid}, {total}\n")
     };
     devices.map(line).collect()
+}
+
+#[test]
+fn accelerators_on_the_bus_are_seen_without_a_driver() {
+    let tree = Tree::two_sockets();
+    assert_eq!(on_bus(&tree.root()).unwrap(), []);
+    for (address, vendor, class) in [
+        ("0000:01:00.0", "0x10de", "0x030200"),
+        ("0000:01:00.1", "0x10de", "0x040300"),
+        ("0000:02:00.0", "0x1002", "0x038000"),
+        ("0000:03:00.0", "0x1002", "0x030000"),
+        ("0000:04:00.0", "0x8086", "0x030000"),
+    ] {
+        tree.put(&format!("sys/bus/pci/devices/{address}/vendor"), vendor);
+        tree.put(&format!("sys/bus/pci/devices/{address}/class"), class);
+    }
+    assert_eq!(on_bus(&tree.root()).unwrap(), [Vendor::Nvidia, Vendor::Amd]);
 }
