@@ -74,6 +74,8 @@ pub enum Command {
     /// List the nodes
     #[command(after_help = "Examples:\n  motley nodes\n  motley nodes --json")]
     Nodes(live::Ask),
+    /// Watch jobs, nodes and devices in the terminal; keys explain, hold, release and cancel jobs
+    Top(live::Top),
     /// Drain and resume nodes
     #[command(subcommand)]
     Node(live::Node),

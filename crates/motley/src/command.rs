@@ -11,6 +11,7 @@ mod logs;
 mod run;
 mod submit;
 mod token;
+mod top;
 mod up;
 mod plan;
 mod front;
@@ -39,6 +40,7 @@ pub fn main() -> ExitCode {
         Command::Submit(args) => submit::run(&args),
         Command::Jobs(args) => live::jobs(&args),
         Command::Job(args) => return live::job(args),
+        Command::Top(args) => top::run(&args),
         Command::Nodes(args) => live::nodes(&args),
         Command::Node(args) => live::node(&args),
         Command::Alerts(args) => live::alerts(&args),

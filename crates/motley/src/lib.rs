@@ -12,4 +12,5 @@ pub mod daemon;
 pub mod doctor;
 pub mod job_file;
 pub mod render;
+pub mod top;
 pub mod out;

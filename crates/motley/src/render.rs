@@ -28,6 +28,12 @@ pub use choice::{Placed, placed};
 use reason::unmet;
 pub use reason::{reason, waiting};
 
+/// A name, clipped where it is long, and on one line.
+#[must_use]
+pub fn clipped(name: &str) -> String {
+    words::clip(name)
+}
+
 /// What nodes and device classes are called.
 #[derive(Clone, Debug)]
 pub struct Names<'a> {

@@ -82,6 +82,15 @@ pub struct Ask {
     pub json: bool,
 }
 
+/// The dashboard in a terminal.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  motley top\n  NO_COLOR=1 motley top")]
+pub struct Top {
+    /// Which daemon.
+    #[command(flatten)]
+    pub at: At,
+}
+
 /// A job to run.
 #[derive(Args, Clone, Debug)]
 pub struct Wanted {

@@ -164,6 +164,7 @@ impl Daemon {
             policy: self.policy().name.clone(),
             jobs,
             running,
+            ended_tasks: self.counts.ended_tasks(),
             notes,
             phases: self.meter.view(),
         })

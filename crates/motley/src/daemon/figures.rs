@@ -90,6 +90,11 @@ impl Counts {
         self.submitted += jobs as u64;
     }
 
+    /// How many tasks ended.
+    pub(super) fn ended_tasks(&self) -> u64 {
+        self.ended.iter().sum()
+    }
+
     fn families(&self) -> Vec<Family> {
         let counter = |name: &str, help| Family::new(name, help, FamilyKind::Counter);
         let mut attempts = counter(

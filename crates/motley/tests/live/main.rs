@@ -7,6 +7,7 @@ mod files;
 mod modelled;
 mod place;
 mod sharing;
+mod terminal;
 mod web;
 
 use place::{Place, wait_until};

@@ -35,6 +35,9 @@ pub struct StatusView {
     pub jobs: BTreeMap<String, u64>,
     /// Tasks that run.
     pub running: u64,
+    /// Tasks that ended since the daemon began.
+    #[serde(default)]
+    pub ended_tasks: u64,
     /// What it cannot do on this machine, and what is wrong at the moment.
     pub notes: Vec<String>,
     /// What its turns cost, phase by phase.
