@@ -107,7 +107,19 @@ pub enum Command {
         /// Which shell
         shell: Shell,
     },
+    /// Write pages of the manual into a folder, one for each command
+    #[command(after_help = MAN_EXAMPLES)]
+    Man {
+        /// Where to
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
 }
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  motley man ~/.local/share/man/man1      then man motley-submit
+  motley man pages && man -l pages/motley.1";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

@@ -8,6 +8,7 @@ mod explain;
 mod journal;
 mod live;
 mod logs;
+mod man;
 mod run;
 mod submit;
 mod token;
@@ -55,6 +56,7 @@ pub fn main() -> ExitCode {
         Command::Policy(args) => policy::run(args),
         Command::Data(args) => data::run(args),
         Command::Completions { shell } => completions::run(shell),
+        Command::Man { folder } => man::run(&folder),
     };
     finish(done.map(|()| ExitCode::SUCCESS))
 }
