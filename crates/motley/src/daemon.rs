@@ -20,6 +20,7 @@ mod model;
 mod pages;
 mod place;
 mod printed;
+mod sensors;
 mod views;
 
 use std::cell::OnceCell;
@@ -45,6 +46,7 @@ use aside::Aside;
 use figures::Counts;
 use history::History;
 use joint::Joint;
+use sensors::Sensors;
 use views::Viewer;
 
 pub(crate) use intake::{ENTRIES_BYTES_MAX, ENTRIES_MAX, ENTRY_BYTES_MAX};
@@ -55,6 +57,9 @@ pub(crate) use place::is_networked;
 
 /// So many jobs that have ended are known; older ones are forgotten.
 const ENDED_MAX: usize = 10_000;
+
+/// The node that is this machine; modelled ones come after it.
+const MACHINE: NodeId = NodeId(0);
 
 /// How often what failed is tried again, where nothing else happens.
 const AGAIN: Span = Span(1_000_000);
@@ -97,6 +102,7 @@ struct Daemon {
     trouble: Option<String>,
     notes: Vec<String>,
     meter: Meter,
+    sensors: Sensors,
     /// The fleet, as long as it is known not to have changed.
     inventory: Option<Arc<Inventory>>,
     /// Whether a turn has been taken.
@@ -113,7 +119,7 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
     let mut journal = Journal::open(&orders.place.journal())?;
     let restored = journal.restore().context("go on from the journal")?;
     let alerts = orders.place.alerts(orders.alerts.as_deref())?;
-    let (body, notes) = open(orders, lock.term, &restored.ledger)?;
+    let Opened { body, notes, devices } = open(orders, lock.term, &restored.ledger)?;
     let waker = body.waker();
     let policy = match (&orders.policy, &restored.policy) {
         (None, Some(text)) => controller::policy_file::read("the policy in the journal", text)?,
@@ -158,6 +164,7 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
         trouble: None,
         notes,
         meter: Meter::new(),
+        sensors: Sensors::begin(devices, orders.place.clone()),
         inventory: None,
         has_turned: false,
     };
@@ -165,11 +172,19 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
     daemon.turn_around(desk, &stop)
 }
 
-/// The machine, and the nodes that are modelled beside it; and what could not be read of it.
-fn open(orders: &Orders, term: u64, ledger: &Ledger) -> anyhow::Result<(Joint, Vec<String>)> {
+/// The machine, and the nodes that are modelled beside it.
+struct Opened {
+    body: Joint,
+    /// What could not be read of it.
+    notes: Vec<String>,
+    /// The devices that the system shows.
+    devices: Vec<probe::devices::Device>,
+}
+
+fn open(orders: &Orders, term: u64, ledger: &Ledger) -> anyhow::Result<Opened> {
     let place = &orders.place;
     let inventory = place.inventory(orders.inventory.as_deref())?;
-    let machine::Found { mut machine, mut notes } =
+    let machine::Found { mut machine, mut notes, devices } =
         machine::find(inventory.as_deref(), ledger.classes())?;
     let nodes = model::find(&orders.model, place, &mut machine, ledger)?;
     let mut modelled = model::take_up(nodes, &machine.classes, ledger);
@@ -189,7 +204,7 @@ fn open(orders: &Orders, term: u64, ledger: &Ledger) -> anyhow::Result<(Joint, V
     if let Some(at) = place.lost()? {
         modelled.lose_all(at);
     }
-    Ok((Joint::new(local, modelled), notes))
+    Ok(Opened { body: Joint::new(local, modelled), notes, devices })
 }
 
 impl Daemon {
@@ -320,7 +335,7 @@ impl Daemon {
     fn tell_of(&self, jobs: &BTreeSet<JobId>, nodes: &BTreeSet<NodeId>) {
         let ledger = self.controller.ledger();
         let viewer = OnceCell::new();
-        let viewer = || viewer.get_or_init(|| Viewer::new(ledger, self.controller.explanation()));
+        let viewer = || viewer.get_or_init(|| self.viewer());
         let at = ledger.at().0;
         for id in jobs {
             self.server.happened().tell(|| {

@@ -26,6 +26,7 @@ mod model;
 mod confines;
 pub mod topology;
 pub mod devices;
+pub mod sensors;
 mod survey;
 
 pub use confines::Confines;

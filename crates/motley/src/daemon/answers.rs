@@ -128,7 +128,8 @@ impl Daemon {
     }
 
     pub(super) fn viewer(&self) -> Viewer<'_> {
-        Viewer::new(self.controller.ledger(), self.controller.explanation())
+        let viewer = Viewer::new(self.controller.ledger(), self.controller.explanation());
+        viewer.with(&self.sensors)
     }
 
     fn view(&self, id: JobId) -> anyhow::Result<JobView> {

@@ -132,6 +132,9 @@ impl Daemon {
         families.push(phases(&self.meter));
         families.extend(queue(self));
         families.extend(fleet(self.controller.ledger(), &self.viewer()));
+        let own = self.controller.ledger().nodes().next();
+        let own = own.map_or_else(String::new, |entry| entry.node.name.clone());
+        families.extend(self.sensors.families(&own));
         families.extend(process());
         families.extend(self.alarms.families());
         families

@@ -30,6 +30,8 @@ const COUNT_MAX: u32 = 1024;
 pub(super) struct Found {
     pub(super) machine: Machine,
     pub(super) notes: Vec<String>,
+    /// The devices that the system shows, which are the first of the node.
+    pub(super) devices: Vec<devices::Device>,
 }
 
 /// Accelerators that a file lists.
@@ -74,9 +76,9 @@ pub(super) fn find(inventory: Option<&Path>, known: &Classes) -> anyhow::Result<
         None => None,
     };
     let mut gaps = std::mem::take(&mut topology.gaps);
-    let devices = devices::read(&root, cards.as_deref(), &mut gaps).context("look for devices")?;
+    let shown = devices::read(&root, cards.as_deref(), &mut gaps).context("look for devices")?;
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let survey = Survey::new(&name, &topology, devices).context("look at this machine")?;
+    let survey = Survey::new(&name, &topology, shown.clone()).context("look at this machine")?;
     let mut notes: Vec<String> = gaps.0.iter().map(ToString::to_string).collect();
     let mut machine = machine(&topology, survey)?;
     if let Some(path) = inventory {
@@ -87,7 +89,7 @@ pub(super) fn find(inventory: Option<&Path>, known: &Classes) -> anyhow::Result<
     let labels = &mut Arc::make_mut(&mut machine.node).labels;
     labels.insert(model::LABEL.to_owned(), model::REAL.to_owned());
     notes.truncate(16);
-    Ok(Found { machine, notes })
+    Ok(Found { machine, notes, devices: shown })
 }
 
 /// The machine as its node, with whole cores only, and with what the system calls its parts.

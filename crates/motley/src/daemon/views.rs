@@ -9,6 +9,8 @@ use fleet::{
 };
 use server::api::{Amount, DeviceView, JobView, NodeView, RunView, UsageView};
 
+use super::MACHINE;
+use super::sensors::Sensors;
 use crate::render::{self, Names};
 
 /// The most runs of one job that are listed.
@@ -24,6 +26,8 @@ pub(super) struct Viewer<'a> {
     names: Names<'a>,
     /// How many runs each node has.
     runs: BTreeMap<NodeId, usize>,
+    /// What is read of the devices of this machine.
+    sensors: Option<&'a Sensors>,
 }
 
 impl<'a> Viewer<'a> {
@@ -35,7 +39,13 @@ impl<'a> Viewer<'a> {
         }
         let (classes, now) = (ledger.classes(), Some(ledger.at()));
         let names = Names { classes, nodes, externals: &[], now };
-        Self { ledger, explanation, names, runs }
+        Self { ledger, explanation, names, runs, sensors: None }
+    }
+
+    /// The same, with what sensors say.
+    pub(super) fn with(mut self, sensors: &'a Sensors) -> Self {
+        self.sensors = Some(sensors);
+        self
     }
 
     /// A job as it is listed.
@@ -169,7 +179,9 @@ fn node(viewer: &Viewer<'_>, entry: &NodeEntry) -> NodeView {
         (false, false) => "lost",
     };
     let whole = entry.node.capacity(ledger.classes());
-    let device = |class: &ClassId, free: &DeviceFree, whole: &DeviceFree| {
+    let sensors = viewer.sensors.filter(|_| id == MACHINE);
+    let device = |place: usize, class: &ClassId, free: &DeviceFree, whole: &DeviceFree| {
+        let read = sensors.and_then(|sensors| sensors.reading(place)).unwrap_or_default();
         let class = ledger.classes().get(*class);
         let share = |free: &DeviceFree| f64::from(free.share.0) / 1e3;
         DeviceView {
@@ -177,20 +189,21 @@ fn node(viewer: &Viewer<'_>, entry: &NodeEntry) -> NodeView {
             kind: render::kind(class.kind).to_owned(),
             share: Amount { free: share(free), whole: share(whole) },
             memory_bytes: bytes(free.memory, whole.memory),
-            celsius: None,
-            watts: None,
-            busy: None,
+            celsius: read.celsius,
+            watts: read.watts,
+            busy: read.busy_percent.map(|percent| percent / 1e2),
         }
     };
     let states = entry.free.devices.iter().zip(&whole.devices);
-    let devices = entry.node.devices.iter().zip(states);
+    let devices = entry.node.devices.iter().zip(states).enumerate();
+    let devices = devices.map(|(place, (class, (free, whole)))| device(place, class, free, whole));
     NodeView {
         name: entry.node.name.clone(),
         state: state.to_owned(),
         model: ledger.classes().get(entry.node.cpu).model.clone(),
         cores: Amount { free: cores(entry.free.cores), whole: cores(whole.cores) },
         memory_bytes: bytes(entry.free.memory, whole.memory),
-        devices: devices.map(|(class, (free, whole))| device(class, free, whole)).collect(),
+        devices: devices.collect(),
         runs: viewer.runs.get(&id).copied().unwrap_or(0),
     }
 }

@@ -4,6 +4,7 @@ mod alerts;
 mod doctor;
 mod failing;
 mod files;
+mod measured;
 mod modelled;
 mod place;
 mod sharing;

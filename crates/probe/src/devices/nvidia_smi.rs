@@ -30,8 +30,8 @@ pub struct Card {
     pub memory: Option<Bytes>,
 }
 
-const QUESTION: [&str; 2] =
-    ["--query-gpu=pci.bus_id,name,uuid,memory.total", "--format=csv,noheader,nounits"];
+const QUESTION: &str = "--query-gpu=pci.bus_id,name,uuid,memory.total";
+const FORMAT: &str = "--format=csv,noheader,nounits";
 
 /// Sixteen devices take some 1.5 kB.
 const ANSWER_BYTES_MAX: u64 = 1 << 20;
@@ -58,9 +58,23 @@ pub fn find_in(folders: &OsStr) -> Option<PathBuf> {
 /// # Errors
 /// If it cannot be started, fails, takes too long, or answers what cannot be understood.
 pub fn query(program: &Path, patience: Duration) -> Result<Vec<Card>, ProbeError> {
+    ask(program, QUESTION, patience, cards)
+}
+
+/// Asks the program a question, and reads its answer; `read` gives back a line that is none.
+pub(crate) fn ask<T>(
+    program: &Path,
+    question: &str,
+    patience: Duration,
+    read: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<T, ProbeError> {
     let fault = |fault| ProbeError::Program { program: program.to_owned(), fault };
     let mut command = Command::new(program);
-    command.args(QUESTION).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+        .args([question, FORMAT])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     let mut child =
         command.spawn().map_err(|error| fault(format!("cannot be started: {error}")))?;
     let answer = answer(&mut child, patience);
@@ -73,7 +87,7 @@ pub fn query(program: &Path, patience: Duration) -> Result<Vec<Card>, ProbeError
     if !status.success() {
         return Err(fault(format!("failed ({status}) and said `{}`", beginning(&text))));
     }
-    cards(&text).map_err(|line| fault(format!("answered `{}`", beginning(&line))))
+    read(&text).map_err(|line| fault(format!("answered `{}`", beginning(&line))))
 }
 
 /// What the program says until it ends.
@@ -128,7 +142,7 @@ fn card(line: &str) -> Option<Card> {
 }
 
 /// An address as sysfs writes it: NVIDIA's program has `00000000:3B:00.0` for `0000:3b:00.0`.
-pub(super) fn plain_address(address: &str) -> String {
+pub(crate) fn plain_address(address: &str) -> String {
     let address = address.to_lowercase();
     match address.split_once(':') {
         Some((domain, rest)) if domain.len() == 8 && domain.starts_with("0000") => {

@@ -10,5 +10,6 @@ mod confines;
 mod cores;
 mod devices;
 mod memory;
+mod sensors;
 mod snapshots;
 mod survey;
