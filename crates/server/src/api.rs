@@ -6,6 +6,7 @@
 //! it. Moments are microseconds since 1970.
 
 mod call;
+mod described;
 mod submission;
 mod views;
 

@@ -1,5 +1,6 @@
 //! The routes of the API, and the document that describes them.
 
+mod document;
 mod input;
 mod jobs;
 mod nodes;
@@ -15,52 +16,16 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router, routing};
 use serde_json::Value;
-use utoipa::OpenApi;
-use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
-use utoipa::openapi::{ContentBuilder, Ref, ResponseBuilder};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::api::{Call, Caller, Denial, Problem};
+use crate::api::{Call, Caller, Denial};
 use crate::door::House;
 use crate::{page, problem};
 
-/// How a call may be refused: any; one that names something in its path, query or body; one that
-/// has a body.
-const ANY: [(&str, &str); 4] = [
-    ("401", "Nobody is known by this token."),
-    ("403", "Whoever asks may not."),
-    ("429", "Asked too often."),
-    ("503", "It cannot be done at the moment."),
-];
-const NAMING: [(&str, &str); 3] = [
-    ("400", "It cannot be read."),
-    ("404", "There is no such thing."),
-    ("409", "Things are not such that it can be done."),
-];
-const TELLING: [(&str, &str); 4] = [
-    ("408", "The body did not come in time."),
-    ("413", "The body is too long."),
-    ("415", "The body is not JSON."),
-    ("422", "What is asked makes no sense."),
-];
-
-#[derive(OpenApi)]
-#[openapi(
-    info(
-        title = "Motley",
-        description = "What a daemon of Motley is asked, and what it answers. Over its Unix \
-                       socket the system says who asks; over TCP a token does.",
-        license(name = "Apache-2.0", identifier = "Apache-2.0"),
-    ),
-    components(schemas(Problem, crate::api::EventView)),
-    security(("token" = []))
-)]
-struct Document;
-
 /// The API as one service.
 pub(crate) fn router(house: Arc<House>) -> Router {
-    let (router, mut document) = OpenApiRouter::with_openapi(Document::openapi())
+    let (router, mut document) = OpenApiRouter::with_openapi(document::outline())
         .routes(routes!(jobs::list, jobs::submit))
         .routes(routes!(jobs::show))
         .routes(routes!(jobs::explain))
@@ -86,8 +51,7 @@ pub(crate) fn router(house: Arc<House>) -> Router {
         .routes(routes!(tokens::revoke))
         .split_for_parts();
     house.version.clone_into(&mut document.info.version);
-    complete(&mut document);
-    let document = Arc::new(document);
+    let document = Arc::new(document::complete(document));
     let describe = move || async move { Json(Arc::clone(&document)).into_response() };
     router
         .route("/openapi.json", routing::get(describe))
@@ -96,33 +60,6 @@ pub(crate) fn router(house: Arc<House>) -> Router {
         .method_not_allowed_fallback(not_allowed)
         .layer(middleware::from_fn_with_state(Arc::clone(&house), count))
         .with_state(house)
-}
-
-/// Adds what every call has: how a token is sent, and how any call may be refused.
-fn complete(document: &mut utoipa::openapi::OpenApi) {
-    let token = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
-    if let Some(components) = &mut document.components {
-        components.add_security_scheme("token", token);
-    }
-    for item in document.paths.paths.values_mut() {
-        let calls = [&mut item.get, &mut item.put, &mut item.post, &mut item.delete];
-        for call in calls.into_iter().flatten() {
-            let has_body = call.request_body.is_some();
-            let names = has_body || call.parameters.as_ref().is_some_and(|it| !it.is_empty());
-            let naming = NAMING.iter().filter(|_| names);
-            let telling = TELLING.iter().filter(|_| has_body);
-            for (status, what) in ANY.iter().chain(naming).chain(telling) {
-                call.responses.responses.insert((*status).to_owned(), refusal(what).into());
-            }
-        }
-    }
-}
-
-fn refusal(what: &str) -> utoipa::openapi::Response {
-    let problem = Ref::from_schema_name("Problem");
-    let content = ContentBuilder::new().schema(Some(problem)).build();
-    let response = ResponseBuilder::new().description(what);
-    response.content("application/problem+json", content).build()
 }
 
 /// Whether the daemon answers at all. Anybody may ask.

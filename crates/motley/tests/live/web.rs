@@ -385,3 +385,48 @@ fn only_loopback_is_listened_at_unless_a_proxy_stands_before_it() {
     let all = ["up", "--detach", "--listen", "0.0.0.0:0", "--behind-proxy"];
     assert_eq!(place.run(&all).0, 0);
 }
+
+#[test]
+fn the_document_of_the_api_names_nothing_that_it_does_not_describe() {
+    let web = Web::up(&[]);
+    let document = web.ask("GET /openapi.json", None, &[], "").json();
+    let mut parts = vec![&document];
+    let (mut references, mut names) = (0, Vec::new());
+    while let Some(part) = parts.pop() {
+        if let Some(path) = part["$ref"].as_str() {
+            let found = document.pointer(path.strip_prefix('#').unwrap());
+            assert!(found.is_some(), "{path}");
+            references += 1;
+        }
+        names.extend(part["operationId"].as_str().filter(|_| part["responses"].is_object()));
+        // A number without a sign says how large it may be.
+        let is_whole = part["format"].as_str().is_some_and(|format| format.starts_with("uint"));
+        assert!(!is_whole || part["maximum"].is_u64(), "{part}");
+        match part {
+            Value::Array(inner) => parts.extend(inner),
+            Value::Object(inner) => parts.extend(inner.values()),
+            _ => {}
+        }
+    }
+    assert!(references > 50 && names.len() > 20, "{references} {names:?}");
+    let all = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), all, "each call has a name of its own: {names:?}");
+    let statuses = |path: &str| document["paths"][path]["get"]["responses"].clone();
+    assert!(statuses("/v1/front")["409"].is_object(), "{}", statuses("/v1/front"));
+    assert_eq!(web.get("/v1/front", READ).status, 409, "nothing waits");
+}
+
+#[test]
+fn a_token_holds_for_as_long_as_makes_sense() {
+    let web = Web::up(&[]);
+    let make = |seconds: u64| {
+        let wanted = json!({ "name": "bounded", "scope": "read", "seconds": seconds });
+        web.post("/v1/tokens", ADMIN, &wanted)
+    };
+    for wrong in [0, 3_155_760_001, u64::MAX] {
+        assert_eq!(make(wrong).status, 422, "{wrong}");
+    }
+    assert_eq!(make(3_155_760_000).status, 201);
+}

@@ -4,7 +4,8 @@ use fleet::User;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
-use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::Submission;
 use crate::metrics::Family;
@@ -150,7 +151,7 @@ pub struct DownRequest {
 }
 
 /// Which jobs are meant.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Chosen {
     /// All that have not ended and belong to whoever asks: `{"all": true}`.
@@ -158,6 +159,14 @@ pub enum Chosen {
     /// These, by number or name: `{"jobs": ["17", "train"]}`.
     Jobs(Vec<String>),
 }
+
+impl PartialSchema for Chosen {
+    fn schema() -> RefOr<Schema> {
+        super::described::chosen()
+    }
+}
+
+impl ToSchema for Chosen {}
 
 /// Who asks, and what they may.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::described;
+
 /// Jobs to run: all of them are taken in, or none.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -19,7 +21,7 @@ pub struct Submissions {
 #[serde(deny_unknown_fields)]
 pub struct Submission {
     /// What it asks for: a job in the form of a workload file, without when it arrives.
-    #[schema(value_type = Object)]
+    #[schema(schema_with = described::job)]
     pub job: Value,
     /// The program and its arguments.
     #[schema(min_items = 1)]
@@ -31,7 +33,7 @@ pub struct Submission {
     pub environment: Vec<String>,
     /// Where its output goes: `"kept"`, `"discarded"` or `{"files": ["out", null]}`.
     #[serde(default)]
-    #[schema(value_type = Value)]
+    #[schema(schema_with = described::output)]
     pub output: Output,
     /// After how many microseconds a task is stopped.
     #[serde(default)]
@@ -44,7 +46,7 @@ pub struct Submission {
     /// The jobs that must have ended before, by number or name, and how: `done`, `notdone` or
     /// `any`; `#2` is the second job of the call.
     #[serde(default)]
-    #[schema(value_type = Vec<Vec<String>>)]
+    #[schema(schema_with = described::after)]
     pub after: Vec<(String, Ending)>,
     /// The number that its first task has.
     #[serde(default)]

@@ -515,5 +515,6 @@ pub struct TokenRequest {
     /// What it may.
     pub scope: Scope,
     /// For so many seconds, where that is bounded.
+    #[schema(minimum = 1, maximum = 3_155_760_000u64)]
     pub seconds: Option<u64>,
 }

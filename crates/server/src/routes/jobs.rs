@@ -78,8 +78,10 @@ impl JobState {
 }
 
 /// List jobs, the newest first.
-#[utoipa::path(get, path = "/v1/jobs", params(JobsAsked), responses(
-    (status = 200, description = "Some of the jobs.", body = JobPage),
+#[utoipa::path(get, path = "/v1/jobs", operation_id = "list_jobs", params(JobsAsked), responses(
+    (status = 200, description = "Some of the jobs.", body = JobPage, links(
+        ("show" = (operation_id = "show", parameters(("job" = "$response.body#/jobs/0/id")))),
+    )),
 ))]
 pub(crate) async fn list(
     State(house): State<Arc<House>>,
@@ -110,7 +112,12 @@ pub(super) fn within(limit: usize, most: usize) -> Result<usize, Denial> {
      description = "Names this submission: sent again with the same body, it is answered as \
                     before, and nothing is submitted."),
 ), responses(
-    (status = 201, description = "The numbers that the jobs got.", body = Numbers),
+    (status = 201, description = "The numbers that the jobs got.", body = Numbers, links(
+        ("show" = (operation_id = "show", parameters(("job" = "$response.body#/jobs/0")))),
+        ("explain" = (operation_id = "explain", parameters(("job" = "$response.body#/jobs/0")))),
+        ("output" = (operation_id = "output", parameters(("job" = "$response.body#/jobs/0")))),
+        ("end" = (operation_id = "end", parameters(("job" = "$response.body#/jobs/0")))),
+    )),
 ))]
 pub(crate) async fn submit(
     State(house): State<Arc<House>>,

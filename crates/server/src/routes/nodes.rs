@@ -15,7 +15,7 @@ use super::input::{Asking, Named, Told};
 use super::jobs::within;
 use crate::api::{
     Call, Denial, FrontView, NODES_MAX, NodeName, NodePage, PolicyName, PolicyText, PolicyView,
-    TimelineView,
+    Problem, TimelineView,
 };
 use crate::door::{Admin, House, Reader};
 
@@ -36,8 +36,11 @@ pub(crate) struct NodesAsked {
 }
 
 /// List the nodes.
-#[utoipa::path(get, path = "/v1/nodes", params(NodesAsked), responses(
-    (status = 200, description = "Some of the nodes.", body = NodePage),
+#[utoipa::path(get, path = "/v1/nodes", operation_id = "list_nodes", params(NodesAsked), responses(
+    (status = 200, description = "Some of the nodes.", body = NodePage, links(
+        ("drain" = (operation_id = "drain", parameters(("node" = "$response.body#/nodes/0/name")))),
+        ("resume" = (operation_id = "resume", parameters(("node" = "$response.body#/nodes/0/name")))),
+    )),
 ))]
 pub(crate) async fn list(
     State(house): State<Arc<House>>,
@@ -119,6 +122,8 @@ pub(crate) async fn timeline(
 /// What other weights of the policy would make of the jobs that wait.
 #[utoipa::path(get, path = "/v1/front", responses(
     (status = 200, description = "The front.", body = FrontView),
+    (status = 409, description = "There is nothing to trade.", body = Problem,
+     content_type = "application/problem+json"),
 ))]
 pub(crate) async fn front(
     State(house): State<Arc<House>>,

@@ -11,6 +11,9 @@ use crate::api::{Denial, Kind, Scope, TokenMade, TokenRequest, TokenView};
 use crate::door::{Admin, House, Submitter};
 use crate::token::{TokenError, Wanted};
 
+/// The longest that a token holds whose end is told, in seconds: a hundred years.
+const HOLDS_MAX: u64 = 3_155_760_000;
+
 impl From<TokenError> for Denial {
     fn from(error: TokenError) -> Self {
         let kind = match &error {
@@ -28,7 +31,7 @@ impl From<TokenError> for Denial {
 }
 
 /// List the tokens.
-#[utoipa::path(get, path = "/v1/tokens", responses(
+#[utoipa::path(get, path = "/v1/tokens", operation_id = "list_tokens", responses(
     (status = 200, description = "The tokens.", body = Vec<TokenView>),
 ))]
 pub(crate) async fn list(State(house): State<Arc<House>>, Admin(_): Admin) -> Json<Vec<TokenView>> {
@@ -37,7 +40,9 @@ pub(crate) async fn list(State(house): State<Arc<House>>, Admin(_): Admin) -> Js
 
 /// Make a token that acts as whoever asks.
 #[utoipa::path(post, path = "/v1/tokens", request_body = TokenRequest, responses(
-    (status = 201, description = "The token, with its secret.", body = TokenMade),
+    (status = 201, description = "The token, with its secret.", body = TokenMade, links(
+        ("revoke" = (operation_id = "revoke", parameters(("name" = "$response.body#/token/name")))),
+    )),
 ))]
 pub(crate) async fn make(
     State(house): State<Arc<House>>,
@@ -47,6 +52,10 @@ pub(crate) async fn make(
     if scope == Scope::Admin && !caller.is_operator {
         let why = "only who may change everything makes a token that may";
         return Err(Denial::new(Kind::Forbidden, why));
+    }
+    if seconds.is_some_and(|seconds| !(1..=HOLDS_MAX).contains(&seconds)) {
+        let why = format!("a token holds for 1 to {HOLDS_MAX} seconds, or until it is revoked");
+        return Err(Denial::new(Kind::Invalid, why));
     }
     let wanted = Wanted { name, scope, user: caller.user, seconds };
     let made = on_disk(&house, move |tokens| tokens.make(wanted)).await?;
