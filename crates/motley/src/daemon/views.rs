@@ -151,7 +151,8 @@ fn status(standing: &Standing<'_>) -> u8 {
 fn view_of(ledger: &Ledger, run: &Run, first: u32) -> RunView {
     let node = ledger.nodes().nth(run.placement.node.index());
     let grant = &run.placement.grant;
-    let mut parts = vec![format!("{} cores", grant.cores)];
+    let cores = grant.cores.to_string();
+    let mut parts = vec![if cores == "1" { "1 core".to_owned() } else { format!("{cores} cores") }];
     if !grant.memory.is_zero() {
         parts.push(grant.memory.to_string());
     }

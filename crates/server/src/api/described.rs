@@ -47,6 +47,7 @@ fn alternative() -> Value {
     json!({
         "type": "object",
         "additionalProperties": false,
+        "anyOf": [{ "required": ["cores"] }, { "required": ["device"] }],
         "properties": {
             "cores": amount("Cores of one task."),
             "memory": amount("Memory of one task: `\"32GiB\"`."),
@@ -71,6 +72,16 @@ fn datasets() -> Value {
             "required": ["name", "size"],
             "properties": { "name": { "type": "string" }, "size": amount("`\"2GiB\"`.") },
         },
+    })
+}
+
+/// A job that any daemon takes.
+pub(super) fn example() -> Value {
+    json!({
+        "job": { "name": "hello", "tasks": 2, "alternative": [{ "cores": 1, "memory": "64MiB" }] },
+        "arguments": ["echo", "hello"],
+        "directory": "/",
+        "environment": ["PATH=/usr/bin:/bin"],
     })
 }
 
@@ -101,7 +112,6 @@ pub(super) fn job() -> RefOr<Schema> {
                 "items": alternative(),
             },
         },
-        "example": { "name": "train", "tasks": 4, "alternative": [{ "cores": 8, "memory": "32GiB" }] },
     }))
 }
 

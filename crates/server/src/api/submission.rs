@@ -9,6 +9,7 @@ use super::described;
 
 /// Jobs to run: all of them are taken in, or none.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({ "jobs": [described::example()] }))]
 #[serde(deny_unknown_fields)]
 pub struct Submissions {
     /// The jobs, 1 to 10,000.
@@ -18,6 +19,7 @@ pub struct Submissions {
 
 /// A job as a client describes it.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!(described::example()))]
 #[serde(deny_unknown_fields)]
 pub struct Submission {
     /// What it asks for: a job in the form of a workload file, without when it arrives.
@@ -27,6 +29,7 @@ pub struct Submission {
     #[schema(min_items = 1)]
     pub arguments: Vec<String>,
     /// The directory that it starts in.
+    #[schema(pattern = "^/")]
     pub directory: String,
     /// Its environment, as `NAME=value`.
     #[serde(default)]

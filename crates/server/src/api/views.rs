@@ -339,7 +339,7 @@ pub struct BarView {
 /// What other weights of the policy would make of the jobs that wait.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct FrontView {
-    /// The objectives that are traded, with their units.
+    /// The objectives that are traded.
     pub objectives: Vec<String>,
     /// The figure that each is measured by.
     pub figures: Vec<String>,
@@ -356,7 +356,7 @@ pub struct FrontView {
 pub struct PointView {
     /// How it is come by.
     pub label: String,
-    /// The figures, in the order of the objectives.
+    /// The figures, in the order of the objectives: seconds, joules, parts of one, or numbers.
     pub values: Vec<f64>,
     /// Whether it is the policy in force.
     pub is_policy: bool,
@@ -397,7 +397,7 @@ pub struct AlertView {
     pub state: AlertState,
     /// What was measured last, where there was anything.
     pub value: Option<f64>,
-    /// Since when it stands like this, in microseconds since 1970.
+    /// Since when it stands like this, in microseconds since 1970; 0 where nothing was ever wrong.
     pub since: u64,
 }
 

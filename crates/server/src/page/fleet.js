@@ -87,14 +87,17 @@ function sumUp() {
   const health = make(
     "div",
     { class: "sum health" },
-    ...Object.entries(states).map(([state, many]) =>
-      make(
-        "span",
-        { "data-state": state, class: "chip" },
-        icon(state),
-        make("span", { text: `${count(many)} ${state}` }),
+    // What there is none of would only draw the eye.
+    ...Object.entries(states)
+      .filter(([state, many]) => many > 0 || state === "up")
+      .map(([state, many]) =>
+        make(
+          "span",
+          { "data-state": state, class: "chip" },
+          icon(state),
+          make("span", { text: `${count(many)} ${state}` }),
+        ),
       ),
-    ),
   );
   const parts = [...sums].map(([name, sum]) => {
     const text =

@@ -46,7 +46,7 @@ export function bytes(number) {
 /** Used and whole of some memory, in one unit. */
 export function bytesOf(free, all) {
   if (all < GIB) return `${bytes(all - free)} of ${bytes(all)}`;
-  const [unit, name] = all >= 10 * 1024 * GIB ? [1024 * GIB, "TiB"] : [GIB, "GiB"];
+  const [unit, name] = all >= 2 * 1024 * GIB ? [1024 * GIB, "TiB"] : [GIB, "GiB"];
   return `${amount(Number(((all - free) / unit).toFixed(1)))} of ${amount(all / unit)} ${name}`;
 }
 
@@ -109,10 +109,13 @@ export function millis(number) {
 /** One thing or several: `1 node`, `2 nodes`. */
 export const several = (many, noun) => `${count(many)} ${noun}${many === 1 ? "" : "s"}`;
 
+/** An amount of cores: `1 core`, `0.5 cores`. */
+export const cores = (number) => `${amount(number)} ${number === 1 ? "core" : "cores"}`;
+
 /** An amount of a reason in its unit. */
 export function inUnit(value, unit) {
   if (unit === "bytes") return bytes(value);
-  if (unit === "millicores") return `${amount(value / 1000)} cores`;
+  if (unit === "millicores") return cores(value / 1000);
   if (unit === "thousandths") return amount(value / 1000);
   if (unit === "yes-or-no") return value ? "yes" : "no";
   return count(value);

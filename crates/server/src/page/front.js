@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { byId, draw, heading, make, showState } from "./dom.js";
-import { amount, several } from "./format.js";
+import { amount, several, span } from "./format.js";
 
 const WIDEST = 640;
 const NARROWEST = 300;
@@ -20,6 +20,13 @@ let [width, height] = [WIDEST, WIDEST * 0.6];
 
 const better = (objective) => (MORE.some((one) => objective.startsWith(one)) ? "more" : "less");
 
+/** A figure of an objective in the unit that people know it by. */
+function written(objective, value) {
+  if (objective === "completion") return span(value);
+  if (objective === "energy") return `${amount(value / 3.6e6)} kWh`;
+  return MORE.includes(objective) ? `${amount(value * 100)} %` : amount(value);
+}
+
 function kindOf(point) {
   if (point.is_policy) return "policy";
   if (point.is_knee) return "knee";
@@ -30,11 +37,13 @@ const WORDS = {
   policy: "policy in force",
   knee: "knee: little is gained by going further",
   front: "on the front",
-  other: "worse in all than another",
+  other: "no better than another",
 };
 
 function describe(point) {
-  const values = told.objectives.map((name, index) => `${name}: ${amount(point.values[index])}`);
+  const values = told.objectives.map(
+    (name, index) => `${name}: ${written(name, point.values[index])}`,
+  );
   const words = [WORDS[kindOf(point)]];
   if (point.is_policy) words.push(point.is_on_front ? "on the front" : "not on the front");
   return `${point.label}: ${words.join(", ")}; ${values.join("; ")}.`;
@@ -70,23 +79,26 @@ function shape(kind, x, y) {
 
 function frame(across, up) {
   const [bottom, right] = [height - EDGE.bottom, width - EDGE.right];
+  const inWords = (axis, tick) => written(told.objectives[axes[axis]], tick);
   const parts = [];
   for (const tick of across.ticks) {
     const x = across.place(tick);
     parts.push(
       draw("line", { class: "rule", x1: x, x2: x, y1: EDGE.top, y2: bottom }),
-      draw("text", { x, y: bottom + 15, "text-anchor": "middle", text: amount(tick) }),
+      draw("text", { x, y: bottom + 15, "text-anchor": "middle", text: inWords(0, tick) }),
     );
   }
   for (const tick of up.ticks) {
     const y = up.place(tick);
     parts.push(
       draw("line", { class: "rule", x1: EDGE.left, x2: right, y1: y, y2: y }),
-      draw("text", { x: EDGE.left - 7, y: y + 3.5, "text-anchor": "end", text: amount(tick) }),
+      draw("text", { x: EDGE.left - 7, y: y + 3.5, "text-anchor": "end", text: inWords(1, tick) }),
     );
   }
-  const label = (index) =>
-    `${told.objectives[axes[index]]}, ${better(told.objectives[axes[index]])} is better`;
+  const label = (index) => {
+    const [name, figure] = [told.objectives[axes[index]], told.figures[axes[index]]];
+    return `${figure ?? name}, ${better(name)} is better`;
+  };
   parts.push(
     draw("text", {
       class: "axis-name",
@@ -231,7 +243,9 @@ function table(points) {
             "tr",
             { "data-kind": kindOf(point) },
             make("th", { scope: "row", text: point.label }),
-            ...point.values.map((value) => make("td", { class: "num", text: amount(value) })),
+            ...point.values.map((value, index) =>
+              make("td", { class: "num", text: written(told.objectives[index], value) }),
+            ),
             make("td", { text: WORDS[kindOf(point)].split(":")[0] }),
           ),
         ),

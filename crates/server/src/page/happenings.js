@@ -26,11 +26,14 @@ function alertCard(alert) {
       make("h2", { text: alert.name }),
       make("span", { class: "severity", text: alert.severity }),
       make("span", { class: "grow" }),
-      make("time", {
-        class: "muted num",
-        title: inFull(alert.since),
-        text: `since ${ago(alert.since).replace(" ago", "")}`,
-      }),
+      // Of a rule that never met anything wrong, no moment is known.
+      alert.since
+        ? make("time", {
+            class: "muted num",
+            title: inFull(alert.since),
+            text: `for ${ago(alert.since).replace(" ago", "")}`,
+          })
+        : null,
     ),
     make("p", { text: alert.summary }),
     make(
@@ -40,10 +43,15 @@ function alertCard(alert) {
       labels.length ? make("span", { class: "muted", text: ` for ${labels.join(", ")}` }) : null,
       make("span", {
         class: "muted num",
-        text: alert.value === null ? "; nothing measured" : `; measured ${amount(alert.value)}`,
+        text: measured(alert),
       }),
     ),
   );
+}
+
+function measured(alert) {
+  if (alert.value !== null) return `; measured ${amount(alert.value)}`;
+  return alert.state === "inactive" ? "" : "; nothing measured";
 }
 
 function redrawAlerts() {

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { byId, chip, icon, heading, make, meter, swap, unbuild } from "./dom.js";
-import { ago, amount, bytesOf, count, percent, several } from "./format.js";
+import { ago, amount, bytesOf, cores, count, percent, several } from "./format.js";
 import { actButton, changeNode, whyNotNode } from "./rights.js";
 import { known, watch } from "./store.js";
 
@@ -91,7 +91,7 @@ function runList() {
           "li",
           {},
           make("a", { href: `#/job/${bar.job}`, text: `${bar.job} ${bar.name}` }),
-          ` task ${bar.task}, ${amount(bar.cores)} cores` +
+          ` task ${bar.task}, ${cores(bar.cores)}` +
             (bar.devices.length ? `, device ${bar.devices.join(", ")}` : ""),
           make("span", { class: "muted", text: `, for ${ago(bar.from).replace(" ago", "")}` }),
         ),

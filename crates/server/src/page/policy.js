@@ -133,7 +133,7 @@ function redrawPhases() {
         make("tbody", {}, ...phases.map((phase) => phaseRow(phase, most))),
       ),
       make("p", {
-        class: "hint",
+        class: "hint bars-told",
         text:
           "Bars: to p50, to p95 and to p99, on a scale of square roots; " +
           "the upright line is the mean.",

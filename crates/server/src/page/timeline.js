@@ -5,7 +5,7 @@
 
 import { ask } from "./api.js";
 import { byId, draw, make, setText, setVars, showState } from "./dom.js";
-import { moment, several, span, toSecond } from "./format.js";
+import { cores, moment, several, span, toSecond } from "./format.js";
 import { WindowedList } from "./list.js";
 import { known, watch } from "./store.js";
 
@@ -17,6 +17,9 @@ const LANE_PADDING = 8;
 const LANE_LEAST = 30;
 const SHORTEST = 60;
 const LONGEST = 7 * 86400;
+/** The first look. */
+const FIRST_LEAST = 600;
+const FIRST_MOST = 2 * 3600;
 const TICKS = [10, 30, 60, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800];
 
 let isSeen = false;
@@ -27,10 +30,12 @@ let fetchedAt = 0;
 let isFetching = false;
 let lanes = [];
 /** What is looked at, in seconds: how long, and how far its middle is from now. */
-const look = { length: 2 * 3600, middle: 0 };
+const look = { length: FIRST_MOST, middle: 0 };
 let text = "";
 let chosen = -1;
 let drawnAt = 0;
+/** Whether somebody, or the first list, has said how much is looked at. */
+let isChosen = false;
 
 const now = () => Date.now() / 1000;
 const begin = () => now() + look.middle - look.length / 2;
@@ -95,8 +100,10 @@ function drawAxis() {
   const place = (now() - from) / look.length;
   for (let at = first; at < from + look.length; at += step) {
     const isByNow = (Math.abs(at - now()) / look.length) * width < 40;
+    // Nor is there room for words at the edge.
+    const isCut = (1 - (at - from) / look.length) * width < 40;
     const tick = make("span", {
-      text: isByNow ? "" : step < 60 ? toSecond(at * 1e6) : moment(at * 1e6),
+      text: isByNow || isCut ? "" : step < 60 ? toSecond(at * 1e6) : moment(at * 1e6),
     });
     setVars(tick, { at: (at - from) / look.length });
     parts.push(tick);
@@ -179,7 +186,7 @@ function describe(bar) {
   const devices = bar.devices.length ? `, device ${bar.devices.join(", ")}` : "";
   return (
     `Job ${bar.job} ${bar.name}, task ${bar.task}: ${bar.state}, ` +
-    `from ${moment(bar.from)} ${ends}${lasts}; ${bar.cores} cores${devices}`
+    `from ${moment(bar.from)} ${ends}${lasts}; ${cores(bar.cores)}${devices}`
   );
 }
 
@@ -234,6 +241,7 @@ function move(by) {
 }
 
 function zoom(by) {
+  isChosen = true;
   look.length = Math.max(SHORTEST, Math.min(LONGEST, look.length * by));
   if (begin() < fetchedFrom) fetchTimeline();
   redraw();
@@ -261,12 +269,22 @@ async function fetchTimeline() {
   const from = Math.min(begin(), now() - 3600);
   try {
     told = await ask(`timeline?since=${Math.max(0, Math.floor(from * 1e6))}`);
+    lookAtAll();
     [fetchedFrom, fetchedAt] = [from, performance.now()];
     if (isSeen) arrange();
   } catch (error) {
     if (!told) showState("timeline", "error", `Time line: ${error.message}.`, fetchTimeline);
   }
   isFetching = false;
+}
+
+// What happened in the last minutes would be a heap of slivers in a look at hours.
+function lookAtAll() {
+  const begun = told.lanes.flatMap((lane) => lane.bars.map((bar) => bar.from / 1e6));
+  if (isChosen || begun.length === 0) return;
+  isChosen = true;
+  const past = begun.reduce((first, one) => Math.min(first, one), now());
+  look.length = Math.max(FIRST_LEAST, Math.min(FIRST_MOST, 3 * (now() - past)));
 }
 
 function mount() {

@@ -5,6 +5,7 @@ import { heading, make, meter } from "./dom.js";
 import {
   amount,
   bytes,
+  cores,
   count,
   expected,
   inUnit,
@@ -165,8 +166,8 @@ function devicesOf(placed) {
 function placement(placed) {
   const other = placed.runner_up;
   const granted = [
-    `${amount(placed.cores)} cores`,
-    bytes(placed.memory_bytes),
+    cores(placed.cores),
+    ...(placed.memory_bytes ? [bytes(placed.memory_bytes)] : []),
     ...devicesOf(placed),
   ];
   const attempt = placed.attempt ? `, attempt ${placed.attempt}` : "";

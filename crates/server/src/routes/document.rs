@@ -69,25 +69,38 @@ pub(super) fn complete(mut document: Described) -> Value {
     document
 }
 
-/// Says of every whole number how large it may be. Of one that is told by its width alone, many
-/// tools take it that it has a sign.
+/// Says of every number without a sign how large it may be: where that is left to its width, many
+/// tools take it that it has one.
 fn bound(part: &mut Value) {
     match part {
         Value::Array(parts) => parts.iter_mut().for_each(bound),
         Value::Object(members) => {
-            let most = match members.get("format").and_then(Value::as_str) {
-                Some("uint8") => Some(u64::from(u8::MAX)),
-                Some("uint16") => Some(u64::from(u16::MAX)),
-                Some("uint32") => Some(u64::from(u32::MAX)),
-                Some("uint64") => Some(u64::MAX),
-                _ => None,
+            members.values_mut().for_each(bound);
+            if members.get("minimum") != Some(&Value::from(0)) {
+                return;
+            }
+            let format = members.get("format").and_then(Value::as_str).unwrap_or_default();
+            // The names are those of the registry of OpenAPI; utoipa writes them otherwise.
+            let (name, most) = match format {
+                "u-int8" => ("uint8", u64::from(u8::MAX)),
+                "u-int16" => ("uint16", u64::from(u16::MAX)),
+                "u-int32" => ("uint32", u64::from(u32::MAX)),
+                _ => ("uint64", u64::MAX),
             };
-            if let Some(most) = most {
+            if members.get("type").is_some_and(is_whole) {
+                members.insert("format".to_owned(), name.into());
                 members.entry("maximum").or_insert_with(|| most.into());
             }
-            members.values_mut().for_each(bound);
         }
         _ => {}
+    }
+}
+
+/// Whether this is the type of a whole number, or of one that may be missing.
+fn is_whole(kind: &Value) -> bool {
+    match kind {
+        Value::Array(kinds) => kinds.iter().any(is_whole),
+        _ => kind == "integer",
     }
 }
 

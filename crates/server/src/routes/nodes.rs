@@ -39,7 +39,9 @@ pub(crate) struct NodesAsked {
 #[utoipa::path(get, path = "/v1/nodes", operation_id = "list_nodes", params(NodesAsked), responses(
     (status = 200, description = "Some of the nodes.", body = NodePage, links(
         ("drain" = (operation_id = "drain", parameters(("node" = "$response.body#/nodes/0/name")))),
-        ("resume" = (operation_id = "resume", parameters(("node" = "$response.body#/nodes/0/name")))),
+        ("resume" = (
+            operation_id = "resume", parameters(("node" = "$response.body#/nodes/0/name")),
+        )),
     )),
 ))]
 pub(crate) async fn list(
