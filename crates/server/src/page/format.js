@@ -47,7 +47,7 @@ export function bytes(number) {
 export function bytesOf(free, all) {
   if (all < GIB) return `${bytes(all - free)} of ${bytes(all)}`;
   const [unit, name] = all >= 2 * 1024 * GIB ? [1024 * GIB, "TiB"] : [GIB, "GiB"];
-  return `${amount(Number(((all - free) / unit).toFixed(1)))} of ${amount(all / unit)} ${name}`;
+  return `${amount(Number(((all - free) / unit).toFixed(1)))} of ${amount(Number((all / unit).toFixed(1)))} ${name}`;
 }
 
 /** A span of seconds in at most two units. */
@@ -69,6 +69,9 @@ export function span(length) {
   }
   return parts.join(" ");
 }
+
+/** Processor time, of which short tasks use less than a second. */
+export const spent = (length) => (length < 10 ? `${amount(length)} s` : span(length));
 
 /** A moment as seen from now, in one unit, for narrow columns. */
 export function ago(micros, now = Date.now()) {

@@ -23,8 +23,8 @@ const better = (objective) => (MORE.some((one) => objective.startsWith(one)) ? "
 /** A figure of an objective in the unit that people know it by. */
 function written(objective, value) {
   if (objective === "completion") return span(value);
-  if (objective === "energy") return `${amount(value / 3.6e6)} kWh`;
-  return MORE.includes(objective) ? `${amount(value * 100)} %` : amount(value);
+  if (objective === "energy") return `${amount(value / 3.6e6)}\u00a0kWh`;
+  return MORE.includes(objective) ? `${amount(value * 100)}\u00a0%` : amount(value);
 }
 
 function kindOf(point) {
@@ -55,12 +55,13 @@ function scale(values, from, to) {
   const [least, most] = [low - room, high + room];
   return {
     place: (value) => from + ((value - least) / (most - least)) * (to - from),
-    ticks: steps(least, most),
+    // The words of a tick need this much room.
+    ticks: steps(least, most, Math.max(2, Math.min(5, Math.abs(to - from) / 85))),
   };
 }
 
-function steps(least, most) {
-  const raw = (most - least) / 5;
+function steps(least, most, parts) {
+  const raw = (most - least) / parts;
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= raw);
   const found = [];

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { byId, chip, heading, make, setText, setVars, showState, swap, unbuild } from "./dom.js";
-import { ago, bytes, count, inFull, moment, several, span } from "./format.js";
+import { ago, bytes, count, inFull, moment, several, spent } from "./format.js";
 import { followLog, leaveLog, setLogTasks } from "./log.js";
 import { actButton, changeJob, whyNotJob } from "./rights.js";
 import { known, watch } from "./store.js";
@@ -48,7 +48,7 @@ function progress(job) {
 
 function buildFacts(job) {
   const used = job.used
-    ? `${span(job.used.cpu_seconds)} of processors; ` +
+    ? `${spent(job.used.cpu_seconds)} of processors; ` +
       `at most ${bytes(job.used.memory_bytes)} by one task`
     : "not measured so far";
   return [
@@ -94,7 +94,7 @@ function buildRuns(job) {
       make("td", { class: "num", text: moment(run.since), title: inFull(run.since) }),
       make("td", {
         class: "num",
-        text: run.used ? `${span(run.used.cpu_seconds)}, ${bytes(run.used.memory_bytes)}` : "–",
+        text: run.used ? `${spent(run.used.cpu_seconds)}, ${bytes(run.used.memory_bytes)}` : "–",
       }),
     ),
   );
