@@ -113,14 +113,6 @@ fn an_order_of_an_older_generation_is_refused() {
     assert_eq!(place.outcome_of(run(3)), Outcome::Refused(Refusal::UnknownRun));
     place.stop(run(1));
     assert!(matches!(place.end_of(run(1)), RunState::Stopped(_)));
-    // Also where the end was acknowledged and nothing is ordered any more; and it sleeps between.
-    let (mut full, mut wakes) = (0, 0);
-    while full < 3 {
-        place.body.wait(None).unwrap();
-        wakes += 1;
-        assert!(wakes < 100, "it wakes for nothing");
-        full += usize::from(place.look().extent == Extent::Full);
-    }
 }
 
 #[test]
@@ -211,4 +203,12 @@ fn everything_is_heard_again_now_and_then() {
     assert!(matches!(place.end_of(run(2)), RunState::Done(_)));
     place.stop(run(1));
     assert!(matches!(place.end_of(run(1)), RunState::Stopped(_)));
+    // Also where the end was acknowledged and nothing is ordered any more; and it sleeps between.
+    let (mut full, mut wakes) = (0, 0);
+    while full < 3 {
+        place.body.wait(None).unwrap();
+        wakes += 1;
+        assert!(wakes < 100, "it wakes for nothing");
+        full += usize::from(place.look().extent == Extent::Full);
+    }
 }
