@@ -5,7 +5,7 @@
 //! it come the [`Topology`] (cores with their threads, memory domains, and what
 //! of both this process may use), and the [`devices`]; a [`Survey`] makes a
 //! [`fleet::Node`] of them and keeps the numbers by which the system knows the
-//! parts, so that tasks can be pinned.
+//! parts, so that tasks can be pinned. What [`sensors`] say changes from moment to moment.
 //!
 //! **A core is a physical core.** The cores of a node are those with at least one
 //! thread that this process may use, 1000 thousandths each however many threads

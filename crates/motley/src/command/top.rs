@@ -25,8 +25,24 @@ enum Happening {
     Resized,
     /// The program is to end.
     End,
-    /// The terminal is gone.
+    /// The terminal is gone, or a thread is.
     Broken(std::io::Error),
+}
+
+/// Tells what was heard; should the thread that tells break, it ends the program too.
+struct Teller(SyncSender<Happening>);
+
+impl Teller {
+    fn tell(&self, heard: Heard) -> bool {
+        self.0.send(Happening::Heard(heard)).is_ok()
+    }
+}
+
+impl Drop for Teller {
+    fn drop(&mut self) {
+        let broken = std::io::Error::other("nobody talks with the daemon any more");
+        let _ = self.0.try_send(Happening::Broken(broken));
+    }
 }
 
 pub(super) fn run(args: &Top) -> anyhow::Result<()> {
@@ -44,8 +60,8 @@ pub(super) fn run(args: &Top) -> anyhow::Result<()> {
     ctrlc::set_handler(move || drop(ended.send(Happening::End))).context("listen for signals")?;
     // It brings the terminal back if the program panics; what follows, if it ends.
     let terminal = ratatui::try_init().context("take the terminal")?;
-    let told = sender.clone();
-    let talk = Talk::begin(place, client, move |heard| told.send(Happening::Heard(heard)).is_ok());
+    let teller = Teller(sender.clone());
+    let talk = Talk::begin(place, client, move |heard| teller.tell(heard));
     thread::spawn(move || read_keys(&sender));
     let shown = show(terminal, &talk, (palette, &happenings));
     ratatui::try_restore().context("give the terminal back")?;
@@ -88,7 +104,7 @@ fn show(
             Happening::Heard(heard) => model.hear(heard),
             Happening::Resized => {}
             Happening::End => model.is_over = true,
-            Happening::Broken(error) => return Err(error).context("read the keys"),
+            Happening::Broken(error) => return Err(error).context("go on"),
         }
     }
     Ok(())

@@ -154,7 +154,8 @@ pub(super) fn kernel(kernel: &Kernel) -> Finding {
             finding(Health::Ok, ": tasks are not born into control groups here, but found by mark")
         }
         (Some(_), Some(_)) => finding(Health::Ok, ""),
-        _ => finding(Health::Warning, ": its version cannot be told"),
+        _ => finding(Health::Warning, ": its version cannot be told")
+            .advise("use Linux 5.14 or newer; what is older lacks what tasks are started with"),
     }
 }
 
@@ -340,7 +341,11 @@ pub(super) fn disk(disk: &Result<Disk, String>) -> Finding {
     let finding = |health, found: String| Finding::new("file system", health, found);
     let disk = match disk {
         Ok(disk) => disk,
-        Err(fault) => return finding(Health::Failure, format!("it cannot be seen: {fault}")),
+        Err(fault) => {
+            return finding(Health::Failure, format!("it cannot be seen: {fault}")).advise(
+                "let this user look at the directory, or choose another with --directory DIR",
+            );
+        }
     };
     if disk.is_networked {
         let found = "it is on a network, where two machines could both write".to_owned();

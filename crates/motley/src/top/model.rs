@@ -208,6 +208,13 @@ impl Model {
         lines
     }
 
+    /// How many jobs there are that have not ended; at most the newest thousand are listed.
+    pub(super) fn jobs_known(&self) -> u64 {
+        let states = self.picture.iter().flat_map(|picture| &picture.status.jobs);
+        let is_open = |state: &str| ["blocked", "held", "running", "waiting"].contains(&state);
+        states.filter(|(state, _)| is_open(state)).map(|(_, count)| count).sum()
+    }
+
     /// The chosen job.
     #[must_use]
     pub fn chosen(&self) -> Option<&JobView> {

@@ -49,7 +49,7 @@ fn status(ended_tasks: u64) -> StatusView {
     };
     let phases: Vec<_> =
         ["collect", "match", "decide", "write", "order", "start", "whole"].map(phase).into();
-    let jobs = BTreeMap::from([("running", 1), ("waiting", 2)]);
+    let jobs = BTreeMap::from([("done", 9), ("held", 1), ("running", 1), ("waiting", 1)]);
     let view = json!({
         "version": "1.2.3", "pid": 7, "directory": "/d", "policy": "default", "jobs": jobs,
         "running": 1, "ended_tasks": ended_tasks, "notes": [], "phases": phases,
@@ -104,7 +104,10 @@ fn a_small_screen_shows_the_pane_that_keys_go_to() {
     let jobs = screen(&model, (80, 24));
     let lines: Vec<_> = jobs.lines().collect();
     assert_eq!(lines[0], "motley 1.2.3  policy default  nodes 1/2 up");
-    assert_eq!(lines[1], "jobs: 1 running, 2 waiting   tasks: 1 running, – tasks/s");
+    assert_eq!(
+        lines[1],
+        "jobs: 9 done, 1 held, 1 running, 1 waiting   tasks: 1 running, – tasks/s"
+    );
     assert!(lines[2].starts_with("┏ » jobs 3 ━"), "{jobs}");
     let row = "┃3      wide               waiting  1/4         1 node has 8 cores in place of ";
     assert!(lines[4].starts_with(row), "{jobs}");
@@ -249,7 +252,7 @@ fn a_filter_is_written_kept_and_dropped() {
     assert_eq!(shown(&model), [1]);
     press(&mut model, KeyCode::Enter);
     assert_eq!(letters(&mut model, "e"), [Wish::Explain(1)]);
-    assert!(screen(&model, (80, 24)).contains("» jobs 1 with \"TRA\""));
+    assert!(screen(&model, (80, 24)).contains("» jobs 1 of 3 with \"TRA\""));
     press(&mut model, KeyCode::Esc);
     assert_eq!(shown(&model), [3, 2, 1]);
     letters(&mut model, "/64");

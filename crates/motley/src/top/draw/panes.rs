@@ -51,7 +51,12 @@ fn nothing(model: &Model, pane: Pane, what: &str) -> String {
 
 pub(super) fn jobs(model: &Model, palette: Palette, frame: &mut Frame<'_>, area: Rect) {
     let jobs = model.jobs();
-    let block = framed(model, Pane::Jobs, &format!("jobs {}", jobs.len()));
+    let known = model.jobs_known();
+    let title = match jobs.len() as u64 {
+        shown if shown < known => format!("jobs {shown} of {known}"),
+        shown => format!("jobs {shown}"),
+    };
+    let block = framed(model, Pane::Jobs, &title);
     if jobs.is_empty() {
         let text = nothing(model, Pane::Jobs, "jobs that wait or run");
         return frame.render_widget(Paragraph::new(text).block(block), area);
