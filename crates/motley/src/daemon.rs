@@ -52,6 +52,7 @@ use views::Viewer;
 pub(crate) use intake::{ENTRIES_BYTES_MAX, ENTRIES_MAX, ENTRY_BYTES_MAX};
 pub use meter::{BOUNDS, Meter, PHASES, PhaseCounts, Watch};
 pub use model::Model;
+use place::Lasting;
 pub use place::Place;
 pub(crate) use place::is_networked;
 
@@ -118,7 +119,7 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
     let lock = orders.place.lock()?;
     let mut journal = Journal::open(&orders.place.journal())?;
     let restored = journal.restore().context("go on from the journal")?;
-    let alerts = orders.place.alerts(orders.alerts.as_deref())?;
+    let alerts = orders.place.in_force(Lasting::Alerts, orders.alerts.as_deref());
     let Opened { body, notes, devices } = open(orders, lock.term, &restored.ledger)?;
     let waker = body.waker();
     let policy = match (&orders.policy, &restored.policy) {
@@ -137,6 +138,7 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
     let began = controller.body().now();
     let remembered = controller.journal().notes();
     let alarms = Alarms::open(alerts.as_deref(), remembered, waker.clone())?;
+    orders.place.keep(Lasting::Alerts, orders.alerts.as_deref())?;
     let settings = server::Settings {
         socket: orders.place.socket(),
         tokens: orders.place.tokens(),
@@ -183,9 +185,10 @@ struct Opened {
 
 fn open(orders: &Orders, term: u64, ledger: &Ledger) -> anyhow::Result<Opened> {
     let place = &orders.place;
-    let inventory = place.inventory(orders.inventory.as_deref())?;
+    let inventory = place.in_force(Lasting::Inventory, orders.inventory.as_deref());
     let machine::Found { mut machine, mut notes, devices } =
         machine::find(inventory.as_deref(), ledger.classes())?;
+    place.keep(Lasting::Inventory, orders.inventory.as_deref())?;
     let nodes = model::find(&orders.model, place, &mut machine, ledger)?;
     let mut modelled = model::take_up(nodes, &machine.classes, ledger);
     if modelled.count() > 0 {

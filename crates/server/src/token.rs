@@ -228,7 +228,8 @@ fn digest(secret: &str) -> String {
     hex(&Sha256::digest(secret))
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -13,7 +13,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
 use crate::alert::Webhook;
-use crate::token::now;
+use crate::token::{hex, now};
 
 /// How long one try may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -111,8 +111,7 @@ pub fn signature(key: &[u8], seconds: u64, notice: &Notice) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("keys of every length are taken");
     mac.update(format!("{seconds}.{}", notice.body).as_bytes());
     let code = mac.finalize().into_bytes();
-    let hex: String = code.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("t={seconds},v1={hex}")
+    format!("t={seconds},v1={}", hex(&code))
 }
 
 #[cfg(test)]

@@ -38,6 +38,24 @@ pub struct Place {
     directory: PathBuf,
 }
 
+/// A file that stays in force until another is given.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Lasting {
+    /// Accelerators that the system does not show.
+    Inventory,
+    /// Rules of alerts.
+    Alerts,
+}
+
+impl Lasting {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Inventory => "inventory.toml",
+            Self::Alerts => "alerts.toml",
+        }
+    }
+}
+
 /// Held while a daemon runs.
 #[derive(Debug)]
 pub(super) struct Lock {
@@ -102,23 +120,19 @@ impl Place {
         self.directory.join("tokens.json")
     }
 
-    /// The inventory that is in force: this file, of which a copy is kept, else the copy.
-    pub(super) fn inventory(&self, given: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
-        self.kept("inventory.toml", given)
+    /// The file that is in force: the one given, else the copy of the one that was given last.
+    pub(super) fn in_force(&self, file: Lasting, given: Option<&Path>) -> Option<PathBuf> {
+        let kept = self.directory.join(file.name());
+        given.map(Path::to_owned).or_else(|| kept.exists().then_some(kept))
     }
 
-    /// The rules of alerts that are in force: this file, of which a copy is kept, else the copy.
-    pub(super) fn alerts(&self, given: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
-        self.kept("alerts.toml", given)
-    }
-
-    fn kept(&self, name: &str, given: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
-        let kept = self.directory.join(name);
-        if let Some(given) = given {
-            let text = fs::read(given).with_context(|| format!("read {}", given.display()))?;
-            fs::write(&kept, text).with_context(|| format!("write {}", kept.display()))?;
-        }
-        Ok(kept.exists().then_some(kept))
+    /// Keeps a copy of a file that was given, once it has been read: one that cannot be read would
+    /// keep every daemon after this one from starting.
+    pub(super) fn keep(&self, file: Lasting, given: Option<&Path>) -> anyhow::Result<()> {
+        let Some(given) = given else { return Ok(()) };
+        let kept = self.directory.join(file.name());
+        let text = fs::read(given).with_context(|| format!("read {}", given.display()))?;
+        fs::write(&kept, text).with_context(|| format!("write {}", kept.display()))
     }
 
     /// The fleet file of the modelled nodes that are in force.

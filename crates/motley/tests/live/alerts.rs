@@ -139,7 +139,12 @@ fn rules_that_cannot_be_read_are_refused_before_anything_starts() {
     let file = place.file("alerts.toml");
     std::fs::write(&file, "format = 1\n[[alert]]\nname = \"a\"\nmetric = \"m\"\n").unwrap();
     let (status, _, errors) = place.run(&["up", "--detach", "--alerts", &file]);
-    assert!(status == 1 && errors.contains("alert 1"), "{status} {errors}");
+    assert!(
+        status == 1 && errors.contains("alert 1") && errors.contains(&file),
+        "{status} {errors}"
+    );
     let (status, _, errors) = place.run(&["up", "--detach", "--alerts", "nowhere.toml"]);
     assert!(status == 1 && errors.contains("nowhere.toml"), "{status} {errors}");
+    // Nothing of them is kept.
+    place.start();
 }
