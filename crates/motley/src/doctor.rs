@@ -1,7 +1,7 @@
 //! Whether this machine is fit for a daemon, and what to do where it is not.
 //!
-//! What is there is looked at first ([`look`]); what it means is then judged
-//! by functions of what was seen ([`judge`]), so that every odd machine can be
+//! What is there is looked at first (`look`); what it means is then judged
+//! by functions of what was seen (`judge`), so that every odd machine can be
 //! a test. Nothing is changed, but for an empty control group that is made and
 //! removed again.
 
