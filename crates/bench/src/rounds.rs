@@ -14,7 +14,7 @@ pub mod shares;
 pub mod shuffle;
 pub mod reference;
 pub mod program;
-pub mod apportioner;
+pub mod product;
 pub mod contender;
 pub mod input;
 pub mod published;
@@ -29,11 +29,11 @@ use anyhow::Context as _;
 use crate::args::Rounds;
 use crate::crew;
 use crate::record::Record;
-use apportioner::Toll;
 use case::Case;
 use contender::Contender;
 use figures::Figures;
 use player::Player;
+use product::Toll;
 
 /// Whether the lag of the published mechanism is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -127,7 +127,7 @@ pub fn play(
     let played = clock::play(case, &mut player, move_seconds)
         .with_context(|| format!("play {} on {}", contender.name(), case.name))?;
     let toll = match &player {
-        Player::Motley(apportioner) => Some(apportioner.toll),
+        Player::Motley(product) => Some(product.toll),
         Player::Reference(_) => None,
     };
     Ok((Figures::of(case, &played), toll))

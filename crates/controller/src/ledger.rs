@@ -13,13 +13,14 @@ mod datasets;
 mod image;
 mod mix;
 mod observe;
+mod progress;
 mod standing;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use fleet::snapshot::{Amounts, Memory, MixShape, Waiting, is_unwanted};
+use fleet::snapshot::{Amounts, Memory, MixShape, Progress, Waiting, is_unwanted};
 use fleet::{
     Action, Alternative, Attempt, Catalogue, Changes, Classes, Generation, Grant, Job, JobId,
     NodeEntry, NodeId, Order, Plan, Run, RunId, Serial, Signals, Snapshot, Stage, StopCause,
@@ -47,6 +48,10 @@ pub struct Ledger {
     /// By job, those that wait for its end.
     followers: BTreeMap<JobId, BTreeSet<JobId>>,
     runs: Arc<BTreeMap<RunId, Arc<Run>>>,
+    /// The jobs that are known of which runs hold something.
+    running_jobs: Arc<BTreeMap<JobId, Arc<Job>>>,
+    /// How far tasks have got whose work is kept when they are stopped.
+    progress: Arc<BTreeMap<JobId, BTreeMap<TaskIndex, Progress>>>,
     /// Of the runs those that a plan must stop.
     unwanted: Arc<BTreeSet<RunId>>,
     /// Runs that cannot be seen, on nodes that were lost or because a body failed; their tasks wait
@@ -215,6 +220,8 @@ impl Ledger {
             mix,
             catalogue: Arc::clone(&self.shelves.catalogue),
             signals: Arc::clone(&self.signals),
+            jobs: Arc::clone(&self.running_jobs),
+            progress: Arc::clone(&self.progress),
             capacity: self.capacity,
             held: self.held,
             memory: self.memory.clone(),
@@ -258,7 +265,7 @@ impl Ledger {
     pub(crate) fn accept(&mut self, plan: &Plan, generation: Generation) {
         for stop in &plan.stops {
             let stage = match stop.cause {
-                StopCause::Gang => Stage::Recalled,
+                StopCause::Gang | StopCause::Round => Stage::Recalled,
                 StopCause::Stray | StopCause::Cancelled => Stage::Stopping,
             };
             self.set_stage(stop.run, stage);
@@ -291,6 +298,7 @@ impl Ledger {
                     let job = Arc::clone(&self.jobs.get(&id.job)?.job);
                     (run.generation, Action::Start { job, placement: run.placement.clone() })
                 }
+                // Which of the two causes it was makes no difference to a body.
                 Stage::Recalled => stop(StopCause::Gang),
                 Stage::Stopping => {
                     let is_cancelled = self.jobs.get(&id.job).is_some_and(|job| job.cancelled > 0);
@@ -315,7 +323,7 @@ impl Ledger {
             None => self.give_up(run),
             Some(StopCause::Stray) => self.set_stage(run, Stage::Stray),
             Some(StopCause::Cancelled) => self.set_stage(run, Stage::Cancelled),
-            Some(StopCause::Gang) => self.set_stage(run, Stage::Running),
+            Some(StopCause::Gang | StopCause::Round) => self.set_stage(run, Stage::Running),
         }
     }
 
@@ -324,6 +332,7 @@ impl Ledger {
         let was_active = self.runs.get(&id).is_some_and(|run| is_active(run));
         let Some(run) = self.release(id) else { return };
         self.given_up.insert(id, run);
+        self.lose_progress(id);
         if was_active {
             self.wait_again(id);
         }
@@ -385,6 +394,7 @@ impl Ledger {
             self.held.add(amounts);
         }
         self.count_unwanted(run.id(), run.stage);
+        self.note_running_job(run.id().job);
         self.runs_mut().insert(run.id(), Arc::new(run));
     }
 
@@ -410,6 +420,9 @@ impl Ledger {
         self.change_free(node, |free| free.give_back(&run.placement.grant));
         if self.nodes[node.index()].up {
             self.held.subtract(amounts);
+        }
+        if self.runs_of(id.job).next().is_none() && self.running_jobs.contains_key(&id.job) {
+            Arc::make_mut(&mut self.running_jobs).remove(&id.job);
         }
         Some(run)
     }

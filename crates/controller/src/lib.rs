@@ -10,5 +10,5 @@ pub mod run;
 pub mod policy_file;
 
 pub use ledger::{Drift, Ledger, Standing, TaskTally};
-pub use run::{Advance, AdvanceError, AskError, Controller, News};
+pub use run::{Advance, AdvanceError, ApplyError, AskError, Controller, News, WorkLost, suits};
 pub use turn::{Planning, Request, Turn, step, turn};

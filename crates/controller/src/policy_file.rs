@@ -8,6 +8,7 @@
 //! Strict on purpose: a field that nothing would read is refused, so that a
 //! policy never says something that does not happen. Never touches the disk.
 
+mod allocate;
 mod error;
 mod externals;
 mod nearest;
@@ -35,6 +36,12 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("pack", include_str!("../policies/pack.toml")),
     ("green", include_str!("../policies/green.toml")),
     ("balanced", include_str!("../policies/balanced.toml")),
+    ("mean", include_str!("../policies/mean.toml")),
+    ("mean-fair", include_str!("../policies/mean-fair.toml")),
+    ("max-min-fair", include_str!("../policies/max-min-fair.toml")),
+    ("finish-time-fair", include_str!("../policies/finish-time-fair.toml")),
+    ("makespan", include_str!("../policies/makespan.toml")),
+    ("throughput", include_str!("../policies/throughput.toml")),
     ("round-robin", include_str!("../policies/round-robin.toml")),
     ("priority", include_str!("../policies/priority.toml")),
     ("fair-share", include_str!("../policies/fair-share.toml")),
@@ -102,6 +109,7 @@ pub fn read(file: &str, text: &str) -> Result<Policy, PolicyError> {
             Some(field) => Some(read_batch(&field.table()?)?),
             None => None,
         },
+        allocate: allocate::read(&table)?,
     };
     Ok(without_idle_signals(policy))
 }
@@ -118,7 +126,7 @@ pub fn pick_name(pick: Pick) -> &'static str {
     name_of(pick, &PICKS)
 }
 
-const FIELDS: [&str; 10] = [
+const FIELDS: [&str; 11] = [
     "format",
     "name",
     "description",
@@ -127,6 +135,7 @@ const FIELDS: [&str; 10] = [
     "patience",
     "oversubscribe",
     "batch",
+    "allocate",
     "tier",
     "scale",
 ];
@@ -139,10 +148,11 @@ const PICKS: [(&str, Pick); 4] = [
 ];
 
 /// Fields that are not read with every pick, and the picks with which they are.
-const READ_WITH: [(&str, &[Pick]); 4] = [
+const READ_WITH: [(&str, &[Pick]); 5] = [
     ("tier", &[Pick::Weighted, Pick::Knee]),
     ("patience", &[Pick::Weighted, Pick::Knee]),
     ("batch", &[Pick::Weighted]),
+    ("allocate", &[Pick::Weighted, Pick::Knee]),
     ("scale", &[Pick::Weighted, Pick::Knee]),
 ];
 

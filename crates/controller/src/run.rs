@@ -129,6 +129,39 @@ pub enum AdvanceError {
     Journal(#[from] JournalError),
 }
 
+/// A policy divides devices over time, and what is stopped would lose its work.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "policy {policy:?} divides devices over time (`allocate`), which stops tasks so that others run; \
+     here a task that is stopped loses its work; take a policy without `allocate`"
+)]
+pub struct WorkLost {
+    /// The name of the policy.
+    pub policy: String,
+}
+
+/// Refuses a policy that divides devices over time where what is stopped begins anew.
+///
+/// # Errors
+/// If it is such a policy, and the body does not keep work; see [`Body::keeps_work`].
+pub fn suits(policy: &Policy, keeps_work: bool) -> Result<(), WorkLost> {
+    if policy.allocate.is_some() && !keeps_work {
+        return Err(WorkLost { policy: policy.name.clone() });
+    }
+    Ok(())
+}
+
+/// Why a policy was not taken.
+#[derive(Debug, Error)]
+pub enum ApplyError {
+    /// It is not for this body.
+    #[error(transparent)]
+    WorkLost(#[from] WorkLost),
+    /// It cannot be written down.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
 /// Why something was not taken in.
 #[derive(Debug, Error)]
 pub enum AskError {
@@ -229,8 +262,9 @@ impl<B: Body> Controller<B> {
     /// Plans by this policy from the next turn on; `text` is what its file says.
     ///
     /// # Errors
-    /// If it cannot be written down; then the old one stays in force.
-    pub fn apply(&mut self, policy: Policy, text: String) -> Result<(), JournalError> {
+    /// If it is not for this body, or cannot be written down; then the old one stays in force.
+    pub fn apply(&mut self, policy: Policy, text: String) -> Result<(), ApplyError> {
+        suits(&policy, self.body.keeps_work())?;
         self.journal.append(vec![Entry::Policy(text)], Durability::Synced)?;
         self.policy = policy;
         self.wake = Some(Time::ZERO);

@@ -81,6 +81,7 @@ fn policy() -> Policy {
             externals: [Level(1_000_000); EXTERNALS_MAX],
         },
         batch: None,
+        allocate: None,
     }
 }
 
@@ -93,6 +94,7 @@ fn seen(orders: &[Order], state: RunState) -> Vec<RunSight> {
             grant: placement.grant.clone(),
             state,
             usage: Usage::default(),
+            done: None,
         },
         Action::Stop(_) => panic!("nothing is stopped"),
     };

@@ -120,6 +120,7 @@ fn policy() -> Policy {
             externals: [Level(1_000_000); EXTERNALS_MAX],
         },
         batch: None,
+        allocate: None,
     }
 }
 

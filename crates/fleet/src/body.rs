@@ -13,7 +13,7 @@ use crate::id::{NodeId, RunId};
 use crate::node::{Grant, Node};
 use crate::order::{Order, Receipt};
 use crate::program::Failure;
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Bytes, Span, Time, Work};
 
 /// A world that can be seen and acted on.
 pub trait Body {
@@ -36,6 +36,12 @@ pub trait Body {
     /// # Errors
     /// If the world cannot be watched.
     fn wait(&mut self, until: Option<Time>) -> Result<(), BodyError>;
+
+    /// Whether a task that was stopped goes on from where it was when it is started again. Where it
+    /// does, the body says with each run that was stopped what is kept of its work.
+    fn keeps_work(&self) -> bool {
+        false
+    }
 }
 
 /// Why a body failed.
@@ -123,6 +129,10 @@ pub struct RunSight {
     /// What it used so far; of a run that has ended, in all.
     #[serde(default, skip_serializing_if = "Usage::is_unknown")]
     pub usage: Usage,
+    /// How much of its task's work is done; of a run that was stopped, how much of it is kept.
+    /// Nothing where that is not known, or nothing is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub done: Option<Work>,
 }
 
 /// What a run used, as far as it was measured. Nothing measured is zero.

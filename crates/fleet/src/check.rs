@@ -17,6 +17,7 @@ mod explanation;
 mod reasons;
 mod slices;
 mod gangs;
+mod rounds;
 mod locality;
 
 use std::collections::BTreeSet;
@@ -47,6 +48,7 @@ pub fn check(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
     };
     check_stops(snapshot, plan, &mut faults);
     gangs::check(snapshot, decision, &mut faults);
+    rounds::check(snapshot, decision, &mut faults);
     explanation::check_choices(snapshot, &plan.placements, &explanation.choices, &mut faults);
     explanation::check_waiting(snapshot, &started, &explanation.waiting, &mut faults);
     faults
@@ -64,6 +66,7 @@ fn check_patience(plan: &Plan, explanation: &Explanation, faults: &mut Vec<Fault
         Reason::Patience(ref patience) => Some((patience.until, waiting.job)),
         Reason::Batch(until) => Some((until, waiting.job)),
         Reason::Locality(ref locality) => Some((locality.until, waiting.job)),
+        Reason::Round(round) => round.until.map(|until| (until, waiting.job)),
         Reason::NoRoom(_) | Reason::Effort | Reason::Gang(_) | Reason::Recalled => None,
     };
     let Some((until, job)) = explanation.waiting.iter().filter_map(until).min() else { return };
@@ -89,6 +92,8 @@ fn check_stops(snapshot: &Snapshot, plan: &Plan, faults: &mut Vec<Fault>) {
             | (Some(Stage::Cancelled), StopCause::Cancelled) => {}
             (Some(Stage::Ordered | Stage::Running), StopCause::Gang)
                 if gangs::is_broken(snapshot, run.job) => {}
+            (Some(Stage::Running), StopCause::Round)
+                if rounds::is_over(snapshot, plan.memory.allotment.as_deref(), run) => {}
             (Some(stage), cause) => faults.push(Fault::StopWithoutCause { run, stage, cause }),
         }
     }

@@ -124,6 +124,32 @@ pub enum Reason {
     Gang(GangRoom),
     /// Others of its gang still hold something; all start together once they have stopped.
     Recalled,
+    /// Devices were divided among all jobs for a while, and this one has nothing, or waits for what
+    /// it has.
+    Round(RoundWait),
+}
+
+/// How a job that waits stands in the division of devices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct RoundWait {
+    /// When devices are divided anew at the latest; none where that is whenever a job or node comes
+    /// or goes.
+    pub until: Option<Time>,
+    /// A class of which it has devices, and waits until they are free on nodes that will do.
+    pub granted: Option<ClassId>,
+    /// Where it has nothing: what it came nearest to, if anything was worth something to it.
+    pub outbid: Option<Outbid>,
+}
+
+/// The share of devices that a job came nearest to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Outbid {
+    /// Which class.
+    pub class: ClassId,
+    /// What it was worth to the policy, in hundred-millionths of an hour's work at the best rate.
+    pub worth: u64,
+    /// What others gave for as much of that class.
+    pub price: u64,
 }
 
 /// How much of a gang finds room.

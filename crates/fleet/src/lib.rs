@@ -48,7 +48,7 @@ pub use node::{ChannelGrant, DeviceFree, DeviceGrant, DomainFree, DomainGrant, F
 pub use order::{Action, Order, Outcome, Receipt, Refusal};
 pub use phase::{Mark, Phase};
 pub use plan::{Decision, Placement, Plan, Stop, StopCause};
-pub use policy::Policy;
+pub use policy::{Allocate, Policy, Powers};
 pub use program::{Dependency, Ending, Failure, Output, Program, Restart, User};
 pub use run::{Run, Stage};
 pub use signal::{Signal, Signals};

@@ -70,4 +70,7 @@ pub enum StopCause {
     Cancelled,
     /// Others of its gang do not run; all of it starts again together.
     Gang,
+    /// What it holds was given to others, or its job to something else, until devices are divided
+    /// again; its task waits, and goes on from where it was.
+    Round,
 }

@@ -41,6 +41,47 @@ pub struct Policy {
     pub scale: Scale,
     /// Whether arrivals are gathered and planned together.
     pub batch: Option<Batch>,
+    /// Whether devices are divided among all jobs over time, what runs included.
+    pub allocate: Option<Allocate>,
+}
+
+/// How devices are divided among jobs over time: who runs now, on what, and who waits.
+///
+/// Worths are products of powers; see `planner::apportion::worth`. Only where a body keeps the work
+/// of what it stops; see [`crate::Body::keeps_work`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allocate {
+    /// For how long devices are divided; above zero. What is free in between is given away without
+    /// a stop. Where it is missing they are divided anew whenever a job or node comes or goes.
+    pub rounds: Option<Span>,
+    /// The powers of what makes a share worth something.
+    pub powers: Powers,
+    /// What a job loses each time that it is moved to another class, or begins again.
+    pub moving: Span,
+    /// After waiting for so long a job goes before all that have not; above zero. Where it is
+    /// missing nobody does, and a job may wait for as long as others are worth more.
+    pub starvation: Option<Span>,
+}
+
+/// The powers to which what is known of a job counts in the worth of a share, each at most
+/// [`Powers::MAX`] thousandths either way. One that is zero counts for nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Powers {
+    /// Of the rate there as a part of the best; not below zero.
+    pub fitness: i32,
+    /// Of being soon done; below zero, of being long.
+    pub brevity: i32,
+    /// Of having got little of the time since it arrived, reckoned at the best rate; below zero, of
+    /// having got much.
+    pub lack: i32,
+    /// Of how many times longer it takes, from its arrival on, than it would have taken alone.
+    pub slowdown: i32,
+}
+
+impl Powers {
+    /// The most that a power may be, in thousandths: larger ones would leave only the extremes in
+    /// order.
+    pub const MAX: i32 = 4000;
 }
 
 /// Arrivals that are planned together, in whichever order does best.

@@ -42,8 +42,8 @@ pub enum Stage {
     Stray,
     /// Its job was cancelled. It holds its grant until the world confirms that it stopped.
     Cancelled,
-    /// Told to stop because others of its gang do not run; its task waits again once the world
-    /// confirms it, and until then it holds its grant.
+    /// Told to stop because others of its gang do not run, or because what it holds was given to
+    /// others; its task waits again once the world confirms it, and until then it holds its grant.
     Recalled,
     /// Told to stop; it holds its grant until the world confirms it.
     Stopping,

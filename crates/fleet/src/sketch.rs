@@ -33,6 +33,7 @@
 //! | alternative | `cores=` `mem=` (nothing); `gpu=N`, `tpu=N`, …, with `share=` (1) `devmem=` `model=A,B` `units=` `cap=`, or `profile=NAME` (count 1); `numa=single`, `membw=` `pciebw=` `netbw=` (nothing stated); `label.KEY=VALUE`; `rate.MODEL=`; `talk=PATTERN*BYTES` for every unit of work |
 //! | `run JOB/TASK.ATTEMPT NODE` | `alt=` (0) `dev=INDEX,INDEX` (`dev=INDEX@FIRST` for a slice) `in=DOMAIN` (that of its first device, else the first) `since=` (0s) `stage=ordered\|running\|stray\|cancelled\|recalled\|stopping` (running) `generation=` (0); holds what the alternative asks, and its task no longer waits |
 //! | `again JOB/TASK.ATTEMPT` | the task waits for this attempt |
+//! | `did JOB/TASK.ATTEMPT` | how far the task has got: `done=` must be given, `at=` (0s), `kept=` (the same) |
 //! | `mix COUNT` | an alternative of which so many tasks have come and gone |
 //! | `data NAME SIZE NODE …` | where a dataset is |
 //! | `signal NAME` | `default=` (0) `node.NAME=` `class.MODEL=`: numbers |

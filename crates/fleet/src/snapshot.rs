@@ -21,14 +21,15 @@ use thiserror::Error;
 
 use crate::dataset::Catalogue;
 use crate::device::Classes;
-use crate::id::{Attempt, JobId, NodeId, RunId, Serial, TaskIndex, Tenant};
+use crate::explanation::Outbid;
+use crate::id::{Attempt, ClassId, JobId, NodeId, RunId, Serial, TaskIndex, Tenant};
 use crate::job::{Alternative, Job};
 use crate::node::{Free, Node};
 use crate::policy::Regime;
 use crate::run::{Run, Stage};
 use crate::signal::Signals;
 use crate::topology::TopologyFault;
-use crate::units::Time;
+use crate::units::{Time, Work};
 
 pub use amounts::Amounts;
 
@@ -58,6 +59,12 @@ pub struct Snapshot {
     pub catalogue: Arc<Catalogue>,
     /// What is known from outside about nodes and classes.
     pub signals: Arc<Signals>,
+    /// The jobs that are known of which runs hold something.
+    #[serde(default)]
+    pub jobs: Arc<BTreeMap<JobId, Arc<Job>>>,
+    /// How far tasks have got whose work is kept when they are stopped.
+    #[serde(default)]
+    pub progress: Arc<BTreeMap<JobId, BTreeMap<TaskIndex, Progress>>>,
     /// What the nodes that are up have, together.
     pub capacity: Amounts,
     /// What is held of the nodes that are up, together.
@@ -90,6 +97,14 @@ pub struct Waiting {
     pub fresh: Range<u32>,
     /// Tasks that were started and must be started again, with the attempt that is next.
     pub again: BTreeMap<TaskIndex, Attempt>,
+}
+
+impl Snapshot {
+    /// How far a task has got, where its work is kept when it is stopped.
+    #[must_use]
+    pub fn progress_of(&self, job: JobId, task: TaskIndex) -> Option<Progress> {
+        self.progress.get(&job)?.get(&task).copied()
+    }
 }
 
 impl Waiting {
@@ -160,6 +175,42 @@ pub struct Memory {
     pub round: Serial,
     /// Where arrivals are batched: jobs that arrived by then are not held back any more.
     pub released: Option<Time>,
+    /// Where devices are divided over time: who has what of them.
+    #[serde(default)]
+    pub allotment: Option<Arc<Allotment>>,
+}
+
+/// Who has what of the devices, until they are divided again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allotment {
+    /// When they were divided.
+    pub began: Time,
+    /// How much there was of each lot to divide.
+    pub capacity: Vec<u64>,
+    /// What tasks have; all tasks of a gang have what its first has.
+    pub granted: BTreeMap<JobId, BTreeMap<TaskIndex, Way>>,
+    /// The jobs of which tasks have nothing, and what they came nearest to.
+    pub outbid: BTreeMap<JobId, Option<Outbid>>,
+}
+
+/// How a task is to run: which alternative, on what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Way {
+    /// Which of the job's alternatives.
+    pub alternative: u16,
+    /// The class; any other of the same model will do.
+    pub class: ClassId,
+}
+
+/// How far a task has got, as far as a body told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Progress {
+    /// Its work that was done then.
+    pub done: Work,
+    /// When.
+    pub at: Time,
+    /// Its work that is there when what runs is lost: what was done when it was last stopped.
+    pub kept: Work,
 }
 
 /// What may differ from an earlier snapshot.
@@ -192,6 +243,10 @@ pub struct Parts {
     pub catalogue: Catalogue,
     /// What is known from outside about nodes and classes.
     pub signals: Signals,
+    /// The jobs of which runs hold something; others are left out.
+    pub jobs: Vec<Arc<Job>>,
+    /// How far tasks have got.
+    pub progress: BTreeMap<JobId, BTreeMap<TaskIndex, Progress>>,
     /// What the last plan wanted remembered.
     pub memory: Memory,
 }
@@ -242,6 +297,8 @@ impl Snapshot {
             mix,
             catalogue,
             signals,
+            jobs,
+            progress,
             memory,
         } = parts;
         nodes.sort_by_key(|(node, _)| node.id);
@@ -267,6 +324,8 @@ impl Snapshot {
             nodes: Arc::new(entries.into_iter().map(Arc::new).collect()),
             backlog: Arc::new(index_backlog(backlog)?),
             unwanted: Arc::new(unwanted(&runs)),
+            jobs: Arc::new(index_jobs(jobs, &runs)),
+            progress: Arc::new(progress),
             runs: Arc::new(runs),
             tenants: Arc::new(tenants),
             mix: Arc::new(mix),
@@ -333,6 +392,12 @@ fn index_runs(runs: Vec<Run>) -> Result<BTreeMap<RunId, Arc<Run>>, SnapshotError
         }
     }
     Ok(by_id)
+}
+
+fn index_jobs(jobs: Vec<Arc<Job>>, runs: &BTreeMap<RunId, Arc<Run>>) -> BTreeMap<JobId, Arc<Job>> {
+    let with_runs: BTreeSet<JobId> = runs.keys().map(|run| run.job).collect();
+    let jobs = jobs.into_iter().filter(|job| with_runs.contains(&job.id));
+    jobs.map(|job| (job.id, job)).collect()
 }
 
 fn hold(entries: &mut [NodeEntry], run: &Run) -> Option<()> {

@@ -33,7 +33,7 @@ use anyhow::Context as _;
 use body_local::{LocalBody, Settings};
 use controller::journal::{Durability, Journal};
 use controller::{Advance, AdvanceError, Controller, Ledger};
-use fleet::{JobId, NodeId, Policy, Span, Time};
+use fleet::{Body as _, JobId, NodeId, Policy, Span, Time};
 use planner::Effort;
 use server::api::{Down, EventKind, EventView};
 use server::{Desk, Listen, Server};
@@ -126,6 +126,7 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
         (None, Some(text)) => controller::policy_file::read("the policy in the journal", text)?,
         (named, _) => policies::find(named.as_deref().unwrap_or("default"))?,
     };
+    controller::suits(&policy, body.keeps_work())?;
     let mut controller = Controller::new(body, (journal, restored), policy, Effort::DEFAULT);
     controller.keep_ended(ENDED_MAX);
     let stop = Arc::new(AtomicBool::new(false));

@@ -50,6 +50,8 @@ pub struct Division {
     pub worth: u64,
     /// No division is worth more.
     pub bound: u64,
+    /// What a device of each class costs where that bound was found.
+    pub prices: Vec<u64>,
     /// How many bids were looked at, over and over.
     pub steps: u64,
 }
@@ -65,6 +67,20 @@ impl Division {
     }
 }
 
+/// How many bids are looked at in any case: enough to search what prices leave open of a hundred
+/// jobs.
+const STEPS_LEAST: u64 = 200_000;
+/// How often each bid is looked at where there are more: the prices of thousands of jobs are then
+/// found to a few hundredths of a per cent.
+const LOOKS: u64 = 100;
+
+/// After how many steps more of them bring next to nothing.
+#[must_use]
+pub fn steps_enough(claims: &[Claim]) -> u64 {
+    let bids: usize = claims.iter().map(|claim| claim.bids.len()).sum();
+    STEPS_LEAST.max(LOOKS * bids as u64)
+}
+
 /// Divides the devices among the claims. The first division is found whatever `steps_max` is, by
 /// looking at each bid a few times; what more there are in steps makes it better.
 #[must_use]
@@ -73,11 +89,11 @@ pub fn divide(claims: &[Claim], capacity: &[u32], steps_max: u64) -> Division {
     let greedy = fill::by_worth_a_device(&mut board);
     let priced = prices::lower(&mut board, greedy, steps_max);
     let improved = search::improve(&mut board, priced, steps_max);
-    let (granted, bound) = (improved.granted, improved.bound);
+    let Found { granted, bound, prices, .. } = improved;
     let worth = board.worth(&granted);
     debug_assert!(board.fits(&granted), "no class is given out beyond its capacity");
     debug_assert!(worth <= bound, "a bound is not below what was found");
-    Division { granted, worth, bound, steps: board.steps }
+    Division { granted, worth, bound, prices, steps: board.steps }
 }
 
 /// The claims and capacities, without the bids that nobody could take.

@@ -60,6 +60,7 @@ pub(crate) fn wake(explanation: &Explanation) -> Option<Time> {
         Reason::Patience(patience) => Some(patience.until),
         Reason::Batch(until) => Some(until),
         Reason::Locality(wait) => Some(wait.until),
+        Reason::Round(round) => round.until,
         Reason::NoRoom(_) | Reason::Effort | Reason::Gang(_) | Reason::Recalled => None,
     };
     explanation.waiting.iter().filter_map(until).min()

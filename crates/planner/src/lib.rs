@@ -7,8 +7,9 @@
 //! (keep, stop, place) → **feasible** (hard rules, with reasons) → **score**
 //! (one vector per choice) → **search** → **explain**.
 //!
-//! [`mod@apportion`] stands beside them: devices divided among jobs for a round, by
-//! the same rules, and not yet asked by [`plan`].
+//! Where a policy divides devices over time, **allocate** goes before them: it says
+//! who has what until devices are divided again ([`mod@apportion`]), and the others
+//! place what was granted.
 //!
 //! Integers decide. Floats live inside one objective and are rounded to
 //! millionths before they are compared or added to another.
@@ -16,6 +17,7 @@
 #![warn(missing_docs)]
 
 mod reconcile;
+mod allocate;
 mod queue;
 mod feasible;
 mod groups;
@@ -121,21 +123,38 @@ pub fn plan_marked(
     scratch: &mut Scratch,
     mark: &mut Mark<'_>,
 ) -> Decision {
-    let agenda = reconcile::reconcile(snapshot);
     let tiers = score::tiers_in_force(snapshot, policy);
     scratch.sync(snapshot, policy, &tiers);
+    match &policy.allocate {
+        None => plan_what_waits(snapshot, (policy, &tiers), effort, scratch, mark),
+        Some(allocate) => {
+            allocate::plan(snapshot, (policy, &tiers, allocate), effort, scratch, mark)
+        }
+    }
+}
+
+/// The passes from reconcile to explain: what runs goes on, what waits is placed.
+fn plan_what_waits(
+    snapshot: &Snapshot,
+    (policy, tiers): (&Policy, &[TierInForce]),
+    effort: Effort,
+    scratch: &mut Scratch,
+    mark: &mut Mark<'_>,
+) -> Decision {
+    let agenda = reconcile::reconcile(snapshot);
     mark(Phase::Match);
-    let found = search::search(&agenda, (snapshot, policy, &tiers), effort, scratch, mark);
-    let explanation = explain::explain(snapshot, &tiers, &found, scratch);
+    let found = search::search(&agenda, (snapshot, policy, tiers), effort, scratch, mark);
+    let explanation = explain::explain(snapshot, tiers, &found, scratch);
     let changes = !found.placements.is_empty() || !agenda.stops.is_empty();
     let (unseen, round) = round::next(snapshot, &found, changes);
     let released = found.released;
     let memory = Memory {
-        regimes: score::regimes(&tiers),
+        regimes: score::regimes(tiers),
         rotation: found.rotation,
         unseen,
         round,
         released,
+        allotment: None,
     };
     let wakes = [explain::wake(&explanation), round::wake(snapshot, &memory)];
     let plan = Plan {

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use fleet::policy::OrderKey;
 use fleet::snapshot::{Amounts, Waiting};
-use fleet::{JobId, Snapshot, Tenant};
+use fleet::{Job, JobId, Snapshot, Tenant};
 
 /// Jobs in the order in which they are looked at.
 pub(crate) struct Queue<'a> {
@@ -176,10 +176,15 @@ impl<'a> Queue<'a> {
 }
 
 fn compare(one: &Waiting, other: &Waiting, keys: &[OrderKey]) -> Ordering {
-    let by = |key: &OrderKey| match key {
-        OrderKey::FirstIn => one.job.arrival.cmp(&other.job.arrival),
-        OrderKey::Priority => Reverse(one.job.priority).cmp(&Reverse(other.job.priority)),
-        OrderKey::FairShare => Ordering::Equal,
-    };
+    let by = |key: &OrderKey| compare_jobs(&one.job, &other.job, *key);
     keys.iter().map(by).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+/// Which of two jobs goes first by a key that says so of the jobs alone.
+pub(crate) fn compare_jobs(one: &Job, other: &Job, key: OrderKey) -> Ordering {
+    match key {
+        OrderKey::FirstIn => one.arrival.cmp(&other.arrival),
+        OrderKey::Priority => Reverse(one.priority).cmp(&Reverse(other.priority)),
+        OrderKey::FairShare => Ordering::Equal,
+    }
 }

@@ -311,6 +311,10 @@ impl<B: Body> Body for Faulty<B> {
     fn wait(&mut self, until: Option<Time>) -> Result<(), BodyError> {
         if self.has_news() { Ok(()) } else { self.body.wait(until) }
     }
+
+    fn keeps_work(&self) -> bool {
+        self.body.keeps_work()
+    }
 }
 
 fn remember<T>(queue: &mut VecDeque<T>, item: T) {

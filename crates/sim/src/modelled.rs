@@ -242,7 +242,8 @@ impl ModelledNodes {
 impl Going {
     fn sight(&self, run: RunId) -> RunSight {
         let (node, grant) = (self.node, self.grant.clone());
-        RunSight { run, node, grant, state: RunState::Running(self.since), usage: Usage::default() }
+        let (state, usage) = (RunState::Running(self.since), Usage::default());
+        RunSight { run, node, grant, state, usage, done: None }
     }
 }
 

@@ -42,6 +42,12 @@ pub struct Truth {
     /// How many of a thousand runs come to their end without having done their work; one in four of
     /// those is lost, the others fail by themselves.
     pub failing: Milli,
+    /// What it costs a task to go on from where it was when it was stopped. Where this is nothing
+    /// it begins anew.
+    pub restart: Option<Span>,
+    /// By which factor true work is more or less than what is declared at the most, drawn by seed
+    /// and job; at least one.
+    pub work_error: Milli,
     /// How strongly memory that is not near slows a task that moves data, against what the model of
     /// the world says.
     pub remote_memory: Milli,
@@ -55,6 +61,8 @@ impl Default for Truth {
             work: BTreeMap::new(),
             contention: Milli::WHOLE,
             failing: Milli::ZERO,
+            restart: None,
+            work_error: Milli::WHOLE,
             remote_memory: Milli::WHOLE,
         }
     }

@@ -14,6 +14,7 @@ mod inside;
 mod makes;
 mod memory;
 mod mirror;
+mod kept;
 mod orders;
 mod store;
 mod truth;
@@ -33,6 +34,7 @@ pub use truth::TrueRates;
 use crate::workload::{Inventory, Outage, OutageKind};
 use contention::Progress;
 use inside::Inside;
+use kept::{Kept, Leg};
 use memory::Memory;
 use mirror::Mirror;
 use store::Store;
@@ -45,6 +47,7 @@ pub struct World {
     stations: Vec<Station>,
     rates: TrueRates,
     store: Store,
+    kept: Kept,
     /// How far channels may be filled, as a part of what passes.
     oversubscribe: Milli,
     runs: BTreeMap<RunId, Running>,
@@ -94,6 +97,8 @@ pub struct Running {
     /// What it is a task of, for what it leaves behind.
     job: Arc<Job>,
     end: Option<Moment>,
+    /// What of its task's work was done before it, and at which rate it does the rest.
+    from: Leg,
     /// How far it has got, where its pace may change.
     progress: Option<Progress>,
 }
@@ -104,7 +109,7 @@ pub enum Effect {
     /// It was started.
     Started(RunId),
     /// It was stopped; this is how it ran.
-    Stopped(RunId, Running),
+    Stopped(RunId, Box<Running>),
 }
 
 /// A place in the queue of events: time, then the order in which they were foreseen.
@@ -147,12 +152,14 @@ impl World {
         outages: &[Outage],
         resync_every: u32,
     ) -> Self {
+        let restart = rates.restart();
         let mut world = Self {
             clock: Time::ZERO,
             classes: Arc::new(inventory.classes.clone()),
             stations: inventory.nodes.iter().map(|node| station(node, inventory)).collect(),
             rates,
             store: Store::default(),
+            kept: Kept::new(restart),
             oversubscribe: Milli::WHOLE,
             runs: BTreeMap::new(),
             paced: BTreeSet::new(),
@@ -313,6 +320,10 @@ impl Body for World {
         }
         Ok(())
     }
+
+    fn keeps_work(&self) -> bool {
+        self.kept.restart().is_some()
+    }
 }
 
 fn sight_of(station: &mut Station) -> NodeSight {
@@ -350,5 +361,6 @@ fn sight(run: RunId, running: &Running, state: RunState) -> RunSight {
         grant: running.grant.clone(),
         state,
         usage: Usage::default(),
+        done: None,
     }
 }

@@ -121,7 +121,7 @@ pub fn play(case: &Case, player: &mut Player, move_seconds: f64) -> Result<Playe
             has_changed = true;
         }
         let scene = Scene { case, now, active: &active, has_changed };
-        let placed = player.choose(&scene);
+        let placed = player.choose(&scene).map_err(Stuck::Unlawful)?;
         check(&scene, &placed).map_err(Stuck::Unlawful)?;
         if placed.is_empty() && arrived == case.jobs.len() && !has_run {
             return Err(Stuck::Idle);
@@ -208,10 +208,10 @@ fn check(scene: &Scene<'_>, placed: &[Placed]) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::apportioner::Apportioner;
     use super::super::case::Entry;
+    use super::super::product::Product;
     use super::*;
-    use planner::apportion::worth::Aim;
+    use controller::policy_file::shipped;
 
     fn entry(arrival: f64, steps: u64, devices: u32, rates: [f64; 2]) -> Entry {
         Entry { arrival, steps, devices, rates: rates.to_vec() }
@@ -223,7 +223,7 @@ mod tests {
     }
 
     fn play_mean(case: &Case, move_seconds: f64) -> Played {
-        let mut player = Player::Motley(Apportioner::new(Aim::MEAN, 0.0));
+        let mut player = Player::Motley(Box::new(Product::new(shipped("mean").unwrap(), 0.0)));
         play(case, &mut player, move_seconds).unwrap()
     }
 
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn a_job_that_fits_nowhere_is_told_and_not_waited_for() {
         let case = case(vec![entry(0.0, 9, 2, [1.0, 1.0])]);
-        let mut player = Player::Motley(Apportioner::new(Aim::MEAN, 0.0));
+        let mut player = Player::Motley(Box::new(Product::new(shipped("mean").unwrap(), 0.0)));
         assert_eq!(play(&case, &mut player, 0.0), Err(Stuck::Idle));
     }
 }

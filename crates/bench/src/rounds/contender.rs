@@ -2,13 +2,13 @@
 
 use std::str::FromStr;
 
-use fleet::Span;
-use planner::apportion::worth::Aim;
+use controller::policy_file::shipped;
+use fleet::{Policy, Span};
 
 use super::Lag;
-use super::apportioner::Apportioner;
 use super::case::Case;
 use super::player::Player;
+use super::product::Product;
 use super::reference::Reference;
 use super::shares::{LAG_SECONDS, Mechanism};
 
@@ -17,24 +17,20 @@ use super::shares::{LAG_SECONDS, Mechanism};
 pub enum Contender {
     /// A published one.
     Reference(Reference),
-    /// One of Motley's, by name.
-    Motley(&'static str, Aim),
+    /// One of Motley's that ship with it, by name.
+    Motley(&'static str),
 }
 
-/// Motley's policies.
-const MOTLEY: [(&str, Aim); 4] = [
-    ("mean", Aim::MEAN),
-    ("mean-fair", Aim::MEAN_FAIR),
-    ("makespan", Aim::MAKESPAN),
-    ("throughput", Aim::THROUGHPUT),
-];
+/// Motley's policies that divide devices over time.
+const MOTLEY: [&str; 6] =
+    ["mean", "mean-fair", "max-min-fair", "finish-time-fair", "makespan", "throughput"];
 
 impl Contender {
     /// All of them.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let references = Reference::ALL.into_iter().map(Self::Reference);
-        references.chain(MOTLEY.map(|(name, aim)| Self::Motley(name, aim))).collect()
+        references.chain(MOTLEY.map(Self::Motley)).collect()
     }
 
     /// The name in tables and records.
@@ -42,7 +38,7 @@ impl Contender {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Reference(reference) => reference.name(),
-            Self::Motley(name, _) => name,
+            Self::Motley(name) => name,
         }
     }
 
@@ -57,17 +53,25 @@ impl Contender {
             Self::Reference(reference) => {
                 Player::Reference(Box::new(Mechanism::new(*reference, case, lag_seconds)))
             }
-            Self::Motley(_, aim) => {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "a cast saturates"
-                )]
-                let moving = Span((move_seconds * 1e6) as u64);
-                Player::Motley(Apportioner::new(aim.with_moving(moving), lag_seconds))
+            Self::Motley(name) => {
+                Player::Motley(Box::new(Product::new(policy(name, move_seconds), lag_seconds)))
             }
         }
     }
+}
+
+/// A policy that ships, which knows what a move costs.
+///
+/// # Panics
+/// If none of this name ships, or it does not divide devices.
+#[must_use]
+pub fn policy(name: &str, move_seconds: f64) -> Policy {
+    let mut policy = shipped(name).expect("a policy of this name ships");
+    let allocate = policy.allocate.as_mut().expect("it divides devices");
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
+    let moving = Span((move_seconds * 1e6) as u64);
+    allocate.moving = moving;
+    policy
 }
 
 impl FromStr for Contender {

@@ -1,7 +1,7 @@
-//! Who says what runs in a round: a reference by its mechanism, or Motley's planner.
+//! Who says what runs in a round: a reference by its mechanism, or Motley.
 
-use super::apportioner::Apportioner;
 use super::clock::{Placed, Ran, Scene};
+use super::product::Product;
 use super::shares::Mechanism;
 
 /// Says who runs.
@@ -9,15 +9,18 @@ pub enum Player {
     /// A reference policy.
     Reference(Box<Mechanism>),
     /// A policy of Motley's.
-    Motley(Apportioner),
+    Motley(Box<Product>),
 }
 
 impl Player {
     /// Who runs in this round; each job once, on classes that can run it and have room.
-    pub fn choose(&mut self, scene: &Scene<'_>) -> Vec<Placed> {
+    ///
+    /// # Errors
+    /// If a plan of Motley's breaks the law.
+    pub fn choose(&mut self, scene: &Scene<'_>) -> Result<Vec<Placed>, String> {
         match self {
-            Self::Reference(mechanism) => mechanism.choose(scene),
-            Self::Motley(apportioner) => apportioner.choose(scene),
+            Self::Reference(mechanism) => Ok(mechanism.choose(scene)),
+            Self::Motley(product) => product.choose(scene),
         }
     }
 
@@ -32,7 +35,7 @@ impl Player {
     pub fn force(&mut self) {
         match self {
             Self::Reference(mechanism) => mechanism.force(),
-            Self::Motley(apportioner) => apportioner.force(),
+            Self::Motley(product) => product.force(),
         }
     }
 }

@@ -88,7 +88,7 @@ impl Report<'_> {
             "unfair",
             "published",
             "off by",
-            "gap",
+            "turns",
             "steps",
         ]);
         for one in self.outcomes.iter().filter(|one| one.case == place) {
@@ -102,7 +102,6 @@ impl Report<'_> {
             let [p50, p95, p99] = figures.percentiles.map(whole);
             let theirs = published::find(&self.cases[place].name, one.contender.name());
             let toll = one.toll.filter(|toll| toll.rounds > 0);
-            let gap = toll.map(|toll| 100.0 * toll.gap_sum / toll.rounds as f64);
             table.add_row([
                 one.contender.name().to_owned(),
                 if one.lag == Lag::Kept { "kept" } else { "dropped" }.to_owned(),
@@ -115,7 +114,7 @@ impl Report<'_> {
                 self.unfair(one).map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
                 theirs.map_or("-".to_owned(), |theirs| whole(theirs.mean)),
                 percent(self.deviation(one)),
-                gap.map_or("-".to_owned(), |gap| format!("{gap:.2} %")),
+                toll.map_or("-".to_owned(), |toll| toll.turns.to_string()),
                 toll.map_or("-".to_owned(), |toll| (toll.steps / toll.rounds).to_string()),
             ]);
         }
@@ -208,8 +207,6 @@ impl Report<'_> {
         records.extend(unfair.map(|ratio| Record::new(named("worst_ftf"), ratio, "ratio", None)));
         if let Some(toll) = one.toll.filter(|toll| toll.rounds > 0) {
             let rounds = toll.rounds as f64;
-            let gap = 100.0 * toll.gap_sum / rounds;
-            records.push(Record::new(named("dual_gap_pct"), gap, "%", None));
             let steps = toll.steps as f64 / rounds;
             records.push(Record::new(named("steps_per_round"), steps, "steps", None));
         }

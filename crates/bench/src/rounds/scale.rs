@@ -8,13 +8,16 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use fleet::{Rate, Span, Work};
+use fleet::{Powers, Rate, Span, Work};
 use planner::apportion::worth::{Aim, Offer, Prospect};
-use planner::apportion::{Claim, Lot, divide};
+use planner::apportion::{Claim, Lot, divide, steps_enough};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 
-use super::apportioner::steps_max;
+use super::case::{Case, Entry};
+use super::clock::{Active, Scene};
+use super::contender::policy;
+use super::product::Product;
 use crate::dice::below;
 use crate::record::{Aim as Goal, Record};
 
@@ -44,38 +47,70 @@ pub fn measure() -> Vec<Cost> {
     sizes.map(|(jobs, classes)| one(jobs, classes)).collect()
 }
 
+/// The whole round as it is taken in use: the jobs arrive, devices are divided, and what was
+/// granted is checked, explained and started. The gap is that of the division.
 fn one(jobs: usize, classes: usize) -> Cost {
-    let (claims, capacity) = draw(jobs, classes);
+    let case = draw(jobs, classes);
+    let active: Vec<Active> = (0..jobs)
+        .map(|job| Active { job, steps: case.jobs[job].steps, held: None, served: 0.0 })
+        .collect();
+    let scene = Scene { case: &case, now: 0.0, active: &active, has_changed: true };
+    let mut product = Product::new(policy("mean", 0.0), 0.0);
     let started = Instant::now();
-    let division = divide(&claims, &capacity, steps_max(&claims));
+    let placed = product.choose(&scene);
     let seconds = started.elapsed().as_secs_f64();
-    Cost { jobs, classes, steps: division.steps, gap_percent: 100.0 * division.gap(), seconds }
+    assert!(placed.is_ok_and(|placed| !placed.is_empty()), "a round keeps the law");
+    let claims: Vec<Claim> = case.jobs.iter().map(claim).collect();
+    let division = divide(&claims, &case.capacity, steps_enough(&claims));
+    let steps = product.toll.steps;
+    Cost { jobs, classes, steps, gap_percent: 100.0 * division.gap(), seconds }
 }
 
-/// Claims, and the devices of each class.
-fn draw(jobs: usize, classes: usize) -> (Vec<Claim>, Vec<u32>) {
+/// What a job would take, as the policy says.
+fn claim(entry: &Entry) -> Claim {
+    let offer = |(class, rate): (usize, &f64)| {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most one")]
+        let rate = Rate((rate * 1e6) as u64);
+        Offer { lot: Lot(class), devices: entry.devices, rate }
+    };
+    let allocate = policy("mean", 0.0).allocate;
+    let powers = allocate.map_or(Powers::default(), |allocate| allocate.powers);
+    Aim { powers, moving: Span::ZERO }.claim(&Prospect {
+        remaining: Work(entry.steps.saturating_mul(1_000_000)),
+        done: Work(0),
+        age: Span::ZERO,
+        offers: entry.rates.iter().enumerate().map(offer).collect(),
+        held: None,
+        ahead: Span::seconds(3600),
+    })
+}
+
+/// Jobs that all arrive at once, and the devices of each class.
+fn draw(jobs: usize, classes: usize) -> Case {
     let mut dice = ChaCha8Rng::seed_from_u64(SEED);
-    let claims = (0..jobs).map(|_| {
+    let jobs_drawn = (0..jobs).map(|_| {
         let devices = match below(&mut dice, 20) {
             0..14 => 1,
             14..16 => 2,
             16..19 => 4,
             _ => 8,
         };
-        let mut offer = |class| {
-            let rate = Rate(100_000 + below(&mut dice, 900_000) as u64);
-            Offer { lot: Lot(class), devices, rate }
-        };
-        let offers: Vec<_> = (0..classes).map(&mut offer).collect();
+        let rate = |_| (100_000 + below(&mut dice, 900_000)) as f64 / 1e6;
+        let rates: Vec<f64> = (0..classes).map(rate).collect();
         let seconds = 1800.0 * libm::pow(10.0, below(&mut dice, 2000) as f64 / 1000.0);
-        let best = offers.iter().map(|offer| offer.rate.0).max().unwrap_or_default();
+        let best = rates.iter().copied().fold(0.0, f64::max);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "days at most")]
-        let remaining = Work((seconds * best as f64) as u64);
-        Aim::MEAN.claim(&Prospect { remaining, offers, held: None, round: Span::seconds(360) })
+        let steps = (seconds * best) as u64;
+        Entry { arrival: 0.0, steps, devices, rates }
     });
-    let claims: Vec<_> = claims.collect();
+    let jobs_drawn: Vec<_> = jobs_drawn.collect();
     let devices = u32::try_from(jobs * 6 / 5 / classes).unwrap_or(u32::MAX).max(8);
-    (claims, vec![devices; classes])
+    Case {
+        name: format!("{jobs}x{classes}"),
+        models: (0..classes).map(|class| format!("model-{class}")).collect(),
+        capacity: vec![devices; classes],
+        jobs: jobs_drawn,
+    }
 }
 
 /// The costs as text.
@@ -119,10 +154,10 @@ mod tests {
     fn a_thousand_jobs_are_divided_near_the_bound() {
         let cost = one(1000, 3);
         assert!(cost.gap_percent < 0.5, "{cost:?}");
-        assert!(cost.steps < 400_000, "{cost:?}");
-        let (claims, capacity) = draw(1000, 3);
-        let asked: u32 = claims.iter().map(|claim| claim.bids[0].devices).sum();
-        assert!(asked > capacity.iter().sum::<u32>());
+        assert!(cost.steps < 800_000, "{cost:?}");
+        let case = draw(1000, 3);
+        let asked: u32 = case.jobs.iter().map(|entry| entry.devices).sum();
+        assert!(asked > case.capacity.iter().sum::<u32>());
     }
 
     #[test]

@@ -275,6 +275,7 @@ impl Held {
             grant: self.grant.clone(),
             state,
             usage: Usage::default(),
+            done: None,
         }
     }
 }

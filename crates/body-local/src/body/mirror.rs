@@ -87,7 +87,7 @@ impl LocalBody {
 
     fn tell_end(&mut self, run: RunId, grant: Grant, (state, usage): (RunState, Usage)) {
         let node = self.settings.machine.node.id;
-        self.news.sights.push(RunSight { run, node, grant, state, usage });
+        self.news.sights.push(RunSight { run, node, grant, state, usage, done: None });
         self.news.is_loud = true;
     }
 
@@ -100,7 +100,7 @@ impl LocalBody {
                 let (grant, node) = (live.grant.clone(), self.settings.machine.node.id);
                 let state = RunState::Running(since.unwrap_or_default());
                 let (run, usage) = (receipt.run, Usage::default());
-                self.news.sights.push(RunSight { run, node, grant, state, usage });
+                self.news.sights.push(RunSight { run, node, grant, state, usage, done: None });
             }
             // It had run, and was not started again; or it was refused.
             (_, Some(_)) => self.forget(receipt.run),
@@ -139,7 +139,14 @@ impl LocalBody {
         for (run, live) in &self.runs {
             if let Some(since) = live.since {
                 let (grant, state) = (live.grant.clone(), RunState::Running(since));
-                sights.push(RunSight { run: *run, node, grant, state, usage: live.usage });
+                sights.push(RunSight {
+                    run: *run,
+                    node,
+                    grant,
+                    state,
+                    usage: live.usage,
+                    done: None,
+                });
             }
         }
         sights.sort_by_key(|sight| match sight.state {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
-use fleet::snapshot::{Amounts, Memory, Mix, Waiting, is_unwanted};
+use fleet::snapshot::{Amounts, Memory, Mix, Progress, Waiting, is_unwanted};
 use fleet::{
     Alternative, Attempt, Catalogue, ClassId, Classes, Failure, Generation, Job, JobId, Node,
     NodeEntry, NodeId, Run, Serial, Signals, TaskIndex, Time, Usage,
@@ -41,6 +41,8 @@ pub struct Image {
     copies: Vec<(NodeId, Vec<Arc<str>>)>,
     #[serde(default)]
     signals: Arc<Signals>,
+    #[serde(default)]
+    progress: Arc<BTreeMap<JobId, BTreeMap<TaskIndex, Progress>>>,
     memory: Memory,
     changed: Serial,
     has_changed: bool,
@@ -109,6 +111,7 @@ impl Ledger {
             catalogue: Arc::clone(&self.shelves.catalogue),
             copies: copies.map(|(node, names)| (*node, names.iter().cloned().collect())).collect(),
             signals: Arc::clone(&self.signals),
+            progress: Arc::clone(&self.progress),
             memory: self.memory.clone(),
             changed: self.changed,
             has_changed: self.has_changed,
@@ -133,6 +136,7 @@ impl Ledger {
             arrivals: Arrivals::of_image(image.arrivals),
             shelves: Shelves::new(Arc::unwrap_or_clone(image.catalogue)),
             signals: image.signals,
+            progress: image.progress,
             memory: image.memory,
             changed: image.changed,
             everything_changed: true,
@@ -198,6 +202,7 @@ impl Ledger {
         if is_unwanted(run.stage) {
             Arc::make_mut(&mut self.unwanted).insert(id);
         }
+        self.note_running_job(id.job);
         self.runs_mut().insert(id, run);
         Ok(())
     }

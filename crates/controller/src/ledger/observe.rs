@@ -149,7 +149,11 @@ impl Ledger {
                 None => self.see_unexpected(sight, since),
                 Some(run) if !is_as_placed(run, sight) => Some(self.see_elsewhere(sight, since)),
                 Some(run) => {
-                    if run.stage == Stage::Ordered {
+                    let is_ordered = run.stage == Stage::Ordered;
+                    if let Some(done) = sight.done {
+                        self.note_progress(sight.run, done);
+                    }
+                    if is_ordered {
                         let run = self.runs_mut().get_mut(&sight.run).expect("just found");
                         let run = Arc::make_mut(run);
                         run.stage = Stage::Running;
@@ -163,8 +167,9 @@ impl Ledger {
                 self.see_done(sight.run);
                 None
             }
-            RunState::Stopped(_) => {
+            RunState::Stopped(at) => {
                 self.note_usage(sight);
+                self.keep_progress(sight.run, (sight.done, at));
                 self.see_stopped(sight.run);
                 None
             }
@@ -275,6 +280,7 @@ impl Ledger {
 
     /// A run failed by itself. That counts, unless it was given up before and its task went on.
     fn see_failed(&mut self, id: RunId, failure: Failure) {
+        self.lose_progress(id);
         let given_up = self.given_up.remove(&id);
         let held = self.release(id);
         let was_given_up = held.is_none() && given_up.is_some_and(|run| is_active(&run));
@@ -315,6 +321,7 @@ impl Ledger {
         let mut drifts = Vec::new();
         for (id, node, stage) in missing {
             self.release(id);
+            self.lose_progress(id);
             match stage {
                 Stage::Running => self.count_failed(id, Failure::Lost),
                 Stage::Recalled => self.wait_again(id),

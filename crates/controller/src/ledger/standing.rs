@@ -376,6 +376,7 @@ impl Ledger {
         record.ended = Some(self.at);
         record.failures = BTreeMap::new();
         self.ended.push_back(id);
+        self.forget_progress(id);
         let mut never = Vec::new();
         for follower in self.followers.remove(&id).unwrap_or_default() {
             let Some(ended) = self.jobs.get(&id) else { continue };

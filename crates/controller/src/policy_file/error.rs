@@ -79,6 +79,16 @@ pub enum PolicyError {
         /// How the policy picks.
         pick: &'static str,
     },
+    /// A field that cannot stand beside another.
+    #[error("{at}: field {field:?} cannot stand beside {by:?}")]
+    Excluded {
+        /// Where.
+        at: Place,
+        /// The field.
+        field: &'static str,
+        /// The other.
+        by: &'static str,
+    },
     /// A value that is of another type, or outside its bounds.
     #[error("{at}: {field} is {found}, and should be {wanted}")]
     Value {

@@ -208,6 +208,22 @@ impl<'a> Field<'a> {
         Ok(value)
     }
 
+    /// A number in thousandths that may be below zero, from `least` to `most`; `wanted` says so in
+    /// words.
+    pub(super) fn thousandths_within(
+        &self,
+        least: i32,
+        most: i32,
+        wanted: &'static str,
+    ) -> Result<i32, PolicyError> {
+        let number = self.number()?;
+        let (size, sign) = number.strip_prefix('-').map_or((number, 1), |size| (size, -1));
+        let size: Milli = self.quantity(size)?;
+        let value = i32::try_from(size.0).ok().map(|size| sign * size);
+        let value = value.filter(|value| (least..=most).contains(value));
+        value.ok_or_else(|| self.wrong(wanted))
+    }
+
     /// A whole number from `least` to `most`; `wanted` says so in words.
     pub(super) fn whole_within(
         &self,

@@ -6,6 +6,8 @@ use fleet::policy::{
 use fleet::{Bytes, Micro, Milli, Millijoules, Policy, Span};
 
 use super::*;
+use fleet::Powers;
+use fleet::policy::Allocate;
 
 mod externals;
 mod round_trip;
@@ -108,6 +110,7 @@ fn what_is_left_out_has_its_default() {
         oversubscribe: Milli::WHOLE,
         scale: SCALE,
         batch: None,
+        allocate: None,
     };
     assert_eq!(policy, expected);
 }
@@ -197,7 +200,7 @@ fn the_first_of_several_unknown_words_is_named() {
     refused(
         &[HEAD, "zzz = 1\naaa = 1\npick = \"spread\"\n"],
         "p.toml:4: unknown field \"zzz\"; it may be format, name, description, order, pick, \
-         patience, oversubscribe, batch, tier, scale",
+         patience, oversubscribe, batch, allocate, tier, scale",
     );
 }
 
@@ -415,7 +418,50 @@ fn the_reference_names_every_field_objective_and_shipped_policy() {
     let page = include_str!("../../../../docs/policies.md");
     let objectives = Objective::ALL.map(Objective::name);
     let shipped = SHIPPED.iter().map(|(name, _)| *name);
-    for word in FIELDS.into_iter().chain(objectives).chain(shipped) {
+    for word in FIELDS.into_iter().chain(allocate::FIELDS).chain(objectives).chain(shipped) {
         assert!(page.contains(&format!("`{word}`")), "{word}");
+    }
+}
+
+#[test]
+fn every_field_of_allocate_is_read() {
+    let allocate = |fields: &str| {
+        let line = format!("allocate = {{ {fields} }}\n");
+        read("p.toml", &[WEIGHTED, &line, TIER].concat()).unwrap().allocate.unwrap()
+    };
+    let base = allocate("");
+    let powers = Powers { fitness: 1000, ..Powers::default() };
+    assert_eq!(base, Allocate { rounds: None, powers, moving: Span::ZERO, starvation: None });
+    let six = Some(Span::seconds(360));
+    assert_eq!(allocate("rounds = \"6m\""), Allocate { rounds: six, ..base });
+    assert_eq!(allocate("starvation = \"6m\""), Allocate { starvation: six, ..base });
+    let moving = Span::seconds(30);
+    assert_eq!(allocate("moving = \"30s\""), Allocate { moving, ..base });
+    let with = |powers| Allocate { powers, ..base };
+    assert_eq!(allocate("fitness = 2.5"), with(Powers { fitness: 2500, ..powers }));
+    assert_eq!(allocate("brevity = -0.25"), with(Powers { brevity: -250, ..powers }));
+    assert_eq!(allocate("lack = 4"), with(Powers { lack: 4000, ..powers }));
+    assert_eq!(allocate("slowdown = -4"), with(Powers { slowdown: -4000, ..powers }));
+}
+
+#[test]
+fn allocate_stands_beside_nothing_that_would_wait() {
+    let refused_with = |lines: &str, message: &str| refused(&[WEIGHTED, lines, TIER], message);
+    let allocate = "allocate = { rounds = \"6m\" }\n";
+    refused_with(
+        &[allocate, "patience = 1\n"].concat(),
+        "p.toml:6: field \"patience\" cannot stand beside \"allocate\"",
+    );
+    refused_with(
+        &[allocate, "batch = { max_jobs = 2, max_delay = \"5s\" }\n"].concat(),
+        "p.toml:6: field \"batch\" cannot stand beside \"allocate\"",
+    );
+    for (field, message) in [
+        ("rounds = \"0s\"", "p.toml:5: allocate.rounds is \"0s\", and should be above 0"),
+        ("starvation = \"0s\"", "p.toml:5: allocate.starvation is \"0s\", and should be above 0"),
+        ("fitness = -1", "p.toml:5: allocate.fitness is -1, and should be from 0 to 4"),
+        ("brevity = 4.001", "p.toml:5: allocate.brevity is 4.001, and should be from -4 to 4"),
+    ] {
+        refused_with(&format!("allocate = {{ {field} }}\n"), message);
     }
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use fleet::policy::{Batch, ByUtilisation, Objective, Pick, Scale, Weighting, Weights};
-use fleet::{Bytes, Micro, Milli, Millijoules, Policy, Span};
+use fleet::policy::{Allocate, Batch, ByUtilisation, Objective, Pick, Scale, Weighting, Weights};
+use fleet::{Bytes, Micro, Milli, Millijoules, Policy, Powers, Span};
 
 use super::{FORMAT, externals, order_key_name, pick_name};
 
@@ -25,8 +25,13 @@ pub fn text(policy: &Policy) -> String {
         lines.push(format!("oversubscribe = {}", policy.oversubscribe));
     }
     if policy.pick.weighs() {
-        lines.push(format!("patience = {}", policy.patience));
-        let batch = policy.batch.filter(|_| policy.pick == Pick::Weighted);
+        match &policy.allocate {
+            // A job that is granted something does not wait for more.
+            Some(allocate) => lines.push(format!("allocate = {}", allocate_text(allocate))),
+            None => lines.push(format!("patience = {}", policy.patience)),
+        }
+        let may_batch = policy.pick == Pick::Weighted && policy.allocate.is_none();
+        let batch = policy.batch.filter(|_| may_batch);
         if let Some(Batch { max_jobs, max_delay }) = batch {
             let max_delay = quote(&span(max_delay));
             lines.push(format!("batch = {{ max_jobs = {max_jobs}, max_delay = {max_delay} }}"));
@@ -41,6 +46,27 @@ pub fn text(policy: &Policy) -> String {
     }
     lines.push(String::new());
     lines.join("\n")
+}
+
+fn allocate_text(allocate: &Allocate) -> String {
+    let Allocate { rounds, powers, moving, starvation } = *allocate;
+    let Powers { fitness, brevity, lack, slowdown } = powers;
+    let mut parts = Vec::new();
+    parts.extend(rounds.map(|rounds| format!("rounds = {}", quote(&span(rounds)))));
+    parts.push(format!("fitness = {}", thousandths(fitness)));
+    let others = [("brevity", brevity), ("lack", lack), ("slowdown", slowdown)];
+    let others = others.iter().filter(|(_, power)| *power != 0);
+    parts.extend(others.map(|(name, power)| format!("{name} = {}", thousandths(*power))));
+    if !moving.is_zero() {
+        parts.push(format!("moving = {}", quote(&span(moving))));
+    }
+    parts.extend(starvation.map(|after| format!("starvation = {}", quote(&span(after)))));
+    format!("{{ {} }}", parts.join(", "))
+}
+
+fn thousandths(power: i32) -> String {
+    let sign = if power < 0 { "-" } else { "" };
+    format!("{sign}{}", Milli(power.unsigned_abs()))
 }
 
 fn tier_lines(policy: &Policy, tier: &Weighting) -> Vec<String> {

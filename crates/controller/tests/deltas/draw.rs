@@ -147,6 +147,7 @@ pub(crate) fn policy(dice: &mut Dice) -> Policy {
             interference: Span::seconds(60),
             externals: [Level(1_000_000); EXTERNALS_MAX],
         },
+        allocate: None,
         batch: (dice.below(3) == 0).then(|| Batch {
             max_jobs: 2 + u32::try_from(dice.below(7)).expect("small"),
             max_delay: Span::seconds(1 + dice.below(20) as u64),

@@ -212,6 +212,8 @@ fn rebuilt(snapshot: &Snapshot) -> Snapshot {
         mix: (*snapshot.mix).clone(),
         catalogue: (*snapshot.catalogue).clone(),
         signals: (*snapshot.signals).clone(),
+        jobs: snapshot.jobs.values().cloned().collect(),
+        progress: (*snapshot.progress).clone(),
         memory: snapshot.memory.clone(),
     })
     .expect("what a ledger seals fits together");

@@ -53,6 +53,7 @@ impl World {
                     grant,
                     state: RunState::Running(self.at),
                     usage: Usage::default(),
+                    done: None,
                 };
                 self.runs.insert(run, sight.clone());
                 seen.push(sight);

@@ -68,7 +68,8 @@ impl Body for Obedient {
             let Action::Start { placement, .. } = &order.action else { continue };
             let (node, grant) = (placement.node, placement.grant.clone());
             let state = RunState::Running(Time::seconds(self.at));
-            let sight = RunSight { run: order.run, node, grant, state, usage: Usage::default() };
+            let (run, usage) = (order.run, Usage::default());
+            let sight = RunSight { run, node, grant, state, usage, done: None };
             self.runs.push(sight.clone());
             self.news.push(sight);
             let (run, generation, outcome) = (order.run, order.generation, Outcome::Accepted);

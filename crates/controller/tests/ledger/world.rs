@@ -119,6 +119,7 @@ impl World {
             grant,
             state: state(Time::seconds(self.now)),
             usage: Usage::default(),
+            done: None,
         }
     }
 
@@ -159,6 +160,7 @@ pub(crate) fn policy() -> Policy {
             externals: [Level(1_000_000); EXTERNALS_MAX],
         },
         batch: None,
+        allocate: None,
     }
 }
 

@@ -194,6 +194,18 @@ pub enum Fault {
     /// A reason for waiting speaks of a gang, and is not true.
     #[error("job {job} is told to wait for its gang, which is not true")]
     GangReason { job: JobId },
+    /// A task of a gang is stopped because a round is over, and others go on.
+    #[error("run {run} is stopped because a round is over, and run {other} of its gang is not")]
+    RoundOfGang { run: RunId, other: RunId },
+    /// Devices are divided, and something is started that was not granted.
+    #[error("run {run} is started on {class}, which its task was not granted")]
+    RoundNotGranted { run: RunId, class: ClassId },
+    /// More is granted of the devices of a model, or of its cores, than there is.
+    #[error("{granted} thousandths of {model} are granted, and there are {capacity}")]
+    RoundOverGranted { model: String, granted: u64, capacity: u64 },
+    /// A reason for waiting speaks of a round, and is not true.
+    #[error("job {job} is told to wait for a round, which is not true")]
+    RoundReason { job: JobId },
     /// A run that nobody wants is not stopped.
     #[error("run {run} is {stage:?} and is not stopped")]
     StopMissing { run: RunId, stage: Stage },

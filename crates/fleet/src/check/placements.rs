@@ -146,7 +146,8 @@ fn check_choice(
             slices::check(placement, request, model, faults);
         }
     }
-    check_rate(placement, (job, chosen), (model, node), faults);
+    let has_begun = snapshot.progress_of(run.job, run.task).is_some();
+    check_rate(placement, (job, chosen, has_begun), (model, node), faults);
 }
 
 fn check_grant(placement: &Placement, chosen: &Alternative, faults: &mut Vec<Fault>) {
@@ -224,7 +225,7 @@ fn check_class_of_devices(
 
 fn check_rate(
     placement: &Placement,
-    (job, chosen): (&Job, &Alternative),
+    (job, chosen, has_begun): (&Job, &Alternative, bool),
     (model, node): (&DeviceClass, &Node),
     faults: &mut Vec<Fault>,
 ) {
@@ -239,7 +240,9 @@ fn check_rate(
     }
     let reckoned = job.work.map(|work| time_for(work, declared));
     let is_exact = !may_take_longer(chosen, node) && job.inputs().is_empty();
-    if (is_exact && duration != reckoned) || duration < reckoned {
+    // What is left of a task that has got somewhere takes less.
+    let is_less = duration < reckoned && !has_begun;
+    if (is_exact && !has_begun && duration != reckoned) || is_less {
         faults.push(Fault::DurationDiffers { run, planned: duration, reckoned });
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn check(snapshot: &Snapshot, decision: &Decision) -> Vec<Fault> {
                 check_patience(snapshot, (job, patience), counts, &mut faults);
             }
             // Whether it is true is looked at every turn.
-            Reason::Effort | Reason::Recalled => {}
+            Reason::Effort | Reason::Recalled | Reason::Round(_) => {}
             Reason::Gang(_) => {
                 let fit = gang::most(snapshot, (&left, decision.explanation.oversubscribe), job);
                 let asked = u32::try_from(waiting.tasks().count()).unwrap_or(u32::MAX);

@@ -18,8 +18,8 @@ use crate::plan::Placement;
 use crate::policy::Regime;
 use crate::program::Restart;
 use crate::run::{Run, Stage};
-use crate::snapshot::{Mix, MixShape, Parts, Snapshot, Waiting};
-use crate::units::{Span, Time};
+use crate::snapshot::{Mix, MixShape, Parts, Progress, Snapshot, Waiting};
+use crate::units::{Span, Time, Work};
 
 /// The most nodes, classes, and devices of one node: more than anybody writes down, and little
 /// enough that one short line cannot ask for all the memory there is.
@@ -94,6 +94,7 @@ impl Sketch {
             "or" => return Err(line.fault("or", WordFault::WithoutJob)),
             "run" => self.run(&mut line)?,
             "again" => self.again(&mut line)?,
+            "did" => self.did(&mut line)?,
             "mix" => self.mix(&mut line)?,
             "rotation" => self.rotation(&mut line)?,
             "regimes" => self.regimes(&mut line)?,
@@ -291,6 +292,17 @@ impl Sketch {
         Ok(())
     }
 
+    fn did(&mut self, line: &mut Line<'_>) -> Result<(), SketchError> {
+        let word = line.name("the run")?;
+        let (index, task, _) = self.find_run(line, word)?;
+        let done: Work = needed(line, "done")?;
+        let kept = line.quantity("kept")?.unwrap_or(done);
+        let at = moment(line, "at")?.unwrap_or_default();
+        let of_job = self.parts.progress.entry(JobId(index as u64)).or_default();
+        of_job.insert(task, Progress { done, at, kept });
+        Ok(())
+    }
+
     fn mix(&mut self, line: &mut Line<'_>) -> Result<(), SketchError> {
         let word = line.name("the count")?;
         let count: u64 = line.whole(word)?;
@@ -365,8 +377,10 @@ impl Sketch {
             let Some(fresh) = fresh(job.tasks, &started) else {
                 return Err(SketchError::Line { line, word: job.name, fault: WordFault::Gap });
             };
+            let job = Arc::new(job);
+            parts.jobs.push(Arc::clone(&job));
             if !again.is_empty() || !fresh.is_empty() {
-                parts.backlog.push(Waiting { job: Arc::new(job), fresh, again });
+                parts.backlog.push(Waiting { job, fresh, again });
             }
         }
         let mut shapes: Vec<_> =

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::explanation::{Constraint, Explanation, FellOut, Reason, Score, Tally};
+use crate::explanation::{Constraint, Explanation, FellOut, Reason, RoundWait, Score, Tally};
 use crate::id::{ClassId, JobId, RunId};
 use crate::node::{ChannelGrant, DeviceGrant, DomainGrant, Grant};
 use crate::plan::{Placement, Plan, StopCause};
@@ -24,6 +24,7 @@ pub fn plan_text(snapshot: &Snapshot, plan: &Plan) -> String {
             StopCause::Stray => "stray",
             StopCause::Cancelled => "cancelled",
             StopCause::Gang => "gang",
+            StopCause::Round => "round",
         };
         format!("stop {} {cause}", run_text(snapshot, stop.run))
     });
@@ -133,6 +134,7 @@ fn reason_text(snapshot: &Snapshot, reason: &Reason) -> String {
         Reason::Effort => "effort".to_owned(),
         Reason::Gang(room) => format!("gang {} of {}", room.fit, room.asked),
         Reason::Recalled => "recalled".to_owned(),
+        Reason::Round(round) => round_text(snapshot, round),
         Reason::Batch(until) => format!("batch until {}", time_text(*until)),
         Reason::Locality(wait) => format!(
             "locality at {} until {} ends {} over {} ends {}",
@@ -211,6 +213,17 @@ fn job_text(snapshot: &Snapshot, job: JobId) -> String {
 
 fn node_text(snapshot: &Snapshot, index: usize) -> String {
     snapshot.nodes.get(index).map_or_else(|| format!("n{index}"), |entry| entry.node.name.clone())
+}
+
+fn round_text(snapshot: &Snapshot, round: &RoundWait) -> String {
+    let until =
+        round.until.map_or_else(String::new, |until| format!(" until {}", time_text(until)));
+    if let Some(class) = round.granted {
+        return format!("round{until} granted {}", class_text(snapshot, class));
+    }
+    let Some(outbid) = round.outbid else { return format!("round{until}") };
+    let class = class_text(snapshot, outbid.class);
+    format!("round{until} outbid {class} {}/{}", outbid.worth, outbid.price)
 }
 
 fn class_text(snapshot: &Snapshot, class: ClassId) -> String {

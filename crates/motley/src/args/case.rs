@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use fleet::parse::ParseError;
 use fleet::{Milli, Span};
 
 use super::Reading;
@@ -49,6 +50,14 @@ pub struct Case {
     /// say, 0 not at all [default: as the jobs' file says]
     #[arg(long, value_name = "F")]
     pub contention: Option<Milli>,
+    /// What it costs a task to go on from where it was when it was stopped: 30s, 0s [default: as
+    /// the jobs' file says, or it begins anew]
+    #[arg(long, value_name = "SPAN")]
+    pub restart: Option<Span>,
+    /// By which factor the true work of tasks is more or less than declared at the most: 2 is from
+    /// half to twice [default: as the jobs' file says]
+    #[arg(long, value_name = "F", value_parser = work_error)]
+    pub work_error: Option<Milli>,
     /// Leave out bad lines of the files and count them, instead of stopping at the first
     #[arg(long, requires = "jobs")]
     pub skip_bad: bool,
@@ -69,8 +78,17 @@ pub enum Arrivals {
     Order,
 }
 
+/// A factor of at least one.
+pub(super) fn work_error(text: &str) -> Result<Milli, String> {
+    let factor: Milli = text.parse().map_err(|error: ParseError| error.to_string())?;
+    if (Milli::WHOLE..=Milli(100_000)).contains(&factor) {
+        return Ok(factor);
+    }
+    Err("it must be from 1 to 100".to_owned())
+}
+
 pub(super) fn rate_error(text: &str) -> Result<Milli, String> {
-    let error: Milli = text.parse().map_err(|error: fleet::parse::ParseError| error.to_string())?;
+    let error: Milli = text.parse().map_err(|error: ParseError| error.to_string())?;
     // At 1 and beyond a rate could become zero, and its job would never end.
     if error >= Milli::WHOLE {
         return Err("it must be less than 1".to_owned());

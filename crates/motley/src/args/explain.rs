@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use fleet::{Milli, Span};
 
-use super::case::rate_error;
+use super::case::{rate_error, work_error};
 use super::{Arrivals, Reading};
 
 /// Which job to explain.
@@ -65,6 +65,14 @@ pub struct Course {
     /// say, 0 not at all [default: as the jobs' file says]
     #[arg(long, value_name = "F", requires = "jobs")]
     pub contention: Option<Milli>,
+    /// What it costs a task to go on from where it was when it was stopped: 30s, 0s [default: as
+    /// the jobs' file says, or it begins anew]
+    #[arg(long, value_name = "SPAN", requires = "jobs")]
+    pub restart: Option<Span>,
+    /// By which factor the true work of tasks is more or less than declared at the most: 2 is from
+    /// half to twice [default: as the jobs' file says]
+    #[arg(long, value_name = "F", value_parser = work_error, requires = "jobs")]
+    pub work_error: Option<Milli>,
     /// Leave out bad lines of the files and count them, instead of stopping at the first
     #[arg(long, requires = "jobs")]
     pub skip_bad: bool,

@@ -17,6 +17,7 @@ use sim::read::{self, Read};
 use sim::visit::{Itinerary, visit};
 use sim::{Inventory, Workload};
 
+use super::study::suits;
 use super::{policy, signals};
 use crate::args::{Arrivals, Course, Explain};
 use crate::out;
@@ -30,6 +31,7 @@ pub(super) fn run(args: &Explain) -> anyhow::Result<()> {
     let mut remarks = Vec::new();
     let inventory = inventory(&args.fleet, &args.course, &mut remarks)?;
     let workload = workload(&args.jobs, &inventory, &args.course, &mut remarks)?;
+    suits(&policy, &workload)?;
     let job = find(&args.job, &workload.jobs)?;
     let at = args.at.map(|at| Time::ZERO.after(at));
     let catalogue = catalogue(&args.course, &inventory, &mut remarks)?;
@@ -106,6 +108,12 @@ pub(super) fn workload(
     let mut workload = take_in(path, read::workload(path, inventory, &options)?, remarks);
     if let Some(error) = course.rate_error {
         workload.truth.rate_error = error;
+    }
+    if let Some(restart) = course.restart {
+        workload.truth.restart = Some(restart);
+    }
+    if let Some(error) = course.work_error {
+        workload.truth.work_error = error;
     }
     if let Some(contention) = course.contention {
         workload.truth.contention = contention;

@@ -88,6 +88,12 @@ impl<'a> Study<'a> {
         if let Some(error) = case.rate_error {
             workload.truth.rate_error = error;
         }
+        if let Some(restart) = case.restart {
+            workload.truth.restart = Some(restart);
+        }
+        if let Some(error) = case.work_error {
+            workload.truth.work_error = error;
+        }
         if let Some(contention) = case.contention {
             workload.truth.contention = contention;
         }
@@ -124,6 +130,7 @@ impl<'a> Study<'a> {
         options: Options<'_>,
         planning: &mut Planning<'_>,
     ) -> anyhow::Result<Outcome> {
+        suits(policy, workload)?;
         let bar = &self.progress;
         bar.set_length(workload.jobs.len() as u64);
         let mut progress = |progress: Progress| bar.set_position(progress.jobs_done as u64);
@@ -152,6 +159,14 @@ impl<'a> Study<'a> {
     pub(super) fn close(&self) {
         self.progress.finish_and_clear();
     }
+}
+
+/// Refuses a policy that divides devices over time in a world that loses the work of what it stops.
+pub(super) fn suits(policy: &Policy, workload: &Workload) -> anyhow::Result<()> {
+    controller::suits(policy, workload.truth.restart.is_some()).context(
+        "simulate (a world keeps the work of what is stopped where it says what going on costs: \
+         `restart = \"30s\"` in [world], or --restart 30s)",
+    )
 }
 
 /// The policies to run under. Reports tell them apart by name, so that no two may share one.

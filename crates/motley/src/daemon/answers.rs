@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail, ensure};
 use controller::journal::JournalError;
-use controller::{AskError, Ledger, Request};
+use controller::{ApplyError, AskError, Ledger, Request};
 use fleet::{Job, JobId, NodeId, Output, RunId, TaskIndex};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -386,7 +386,10 @@ impl Daemon {
             "the policy weighs signals, and a daemon has no file of signals yet"
         );
         let name = policy.name.clone();
-        self.controller.apply(policy, text)?;
+        self.controller.apply(policy, text).map_err(|error| match error {
+            ApplyError::WorkLost(refused) => anyhow::Error::new(refused),
+            ApplyError::Journal(error) => error.into(),
+        })?;
         self.tell_of_policy();
         Ok(json!({ "policy": name }))
     }

@@ -190,6 +190,7 @@ mod tests {
             grant: fleet::Grant::default(),
             state: *state,
             usage: Usage::default(),
+            done: None,
         };
         let nodes = match extent {
             Extent::Full => vec![NodeSight::Up(Arc::new(parts.nodes[0].0.clone()))],

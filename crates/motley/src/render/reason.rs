@@ -1,6 +1,8 @@
 //! Why a job waits, in words.
 
-use fleet::explanation::{Constraint, FellOut, GangRoom, Locality, Patience, StillWaiting, Tally};
+use fleet::explanation::{
+    Constraint, FellOut, GangRoom, Locality, Outbid, Patience, RoundWait, StillWaiting, Tally,
+};
 use fleet::{Alternative, Bandwidth, Bytes, DeviceKind, Job, MilliCores, Reason};
 use sim::report::{Why, is_lasting};
 
@@ -36,10 +38,34 @@ pub fn reason(names: &Names<'_>, job: &Job, reason: &Reason) -> String {
         Reason::Gang(GangRoom { asked, fit }) => {
             format!("waits: {asked} tasks must start together, and {fit} find room.")
         }
+        Reason::Round(round) => in_round(names, round),
         Reason::Recalled => {
             "waits: the rest of its gang is being stopped, so that all can start together."
                 .to_owned()
         }
+    }
+}
+
+/// How a job stands where devices are divided over time.
+fn in_round(names: &Names<'_>, round: &RoundWait) -> String {
+    let until = match round.until {
+        Some(until) => format!("; devices are divided anew at {}", names.moment(until)),
+        None => "; devices are divided anew when a job or node comes or goes".to_owned(),
+    };
+    match (round.granted, round.outbid) {
+        (Some(class), _) => {
+            let model = names.model(class);
+            format!("waits: it has {model} in this round, and starts once that is free{until}.")
+        }
+        (None, Some(Outbid { class, worth, price })) => {
+            let hours = |worth: u64| format!("{:.2}", worth as f64 / 1e8);
+            let (model, worth, price) = (names.model(class), hours(worth), hours(price));
+            format!(
+                "waits for its turn: {model} would be worth {worth} to it, and others give \
+                 {price}{until}."
+            )
+        }
+        (None, None) => format!("waits for its turn: others have the devices{until}."),
     }
 }
 
@@ -52,6 +78,7 @@ pub(super) fn why(why: Why) -> String {
         Why::Effort => "the effort of the plan ran out".to_owned(),
         Why::Batch => "gathered into a batch".to_owned(),
         Why::Locality => "inputs are on a node that is full".to_owned(),
+        Why::Round => "others have the devices in this round".to_owned(),
         Why::Gang => "not all of a gang fits at the same time".to_owned(),
     }
 }

@@ -148,7 +148,8 @@ fn who_can_run_on_one_class_only_is_not_kept_from_it_by_who_can_run_on_all() {
 
 #[test]
 fn nothing_is_divided_among_nobody() {
-    assert_eq!(divide(&[], &[3], 1000), Division::default());
+    let prices = vec![0];
+    assert_eq!(divide(&[], &[3], 1000), Division { prices, ..Division::default() });
     let nowhere = claim(&[bid(7, 1, 5), bid(0, 0, 5), bid(0, 9, 5), bid(0, 1, 0)]);
     assert_eq!(divide(&[nowhere], &[3], 1000).granted, [None]);
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use fleet::snapshot::{Amounts, is_unwanted};
 use fleet::{
     Alternative, Attempt, Generation, JobId, NodeId, Placement, Plan, Run, RunId, Snapshot, Stage,
-    StopCause, Tenant,
+    StopCause, TaskIndex, Tenant,
 };
 
 /// Lets a run be gone, with all that it holds given back. Its task does not wait for it, unless it
@@ -34,6 +34,9 @@ pub fn end(snapshot: &mut Snapshot, id: RunId) -> Option<NodeId> {
     if is_unwanted(run.stage) {
         Arc::make_mut(&mut snapshot.unwanted).remove(&id);
     }
+    if runs_of(snapshot, id.job).next().is_none() {
+        Arc::make_mut(&mut snapshot.jobs).remove(&id.job);
+    }
     if run.stage == Stage::Recalled
         && let Some(waiting) = Arc::make_mut(&mut snapshot.backlog).get_mut(&id.job)
     {
@@ -48,7 +51,7 @@ pub fn carry_out(snapshot: &mut Snapshot, plan: &Plan) -> Vec<NodeId> {
     for stop in &plan.stops {
         if let Some(run) = Arc::make_mut(&mut snapshot.runs).get_mut(&stop.run) {
             Arc::make_mut(run).stage = match stop.cause {
-                StopCause::Gang => Stage::Recalled,
+                StopCause::Gang | StopCause::Round => Stage::Recalled,
                 StopCause::Stray | StopCause::Cancelled => Stage::Stopping,
             };
             Arc::make_mut(&mut snapshot.unwanted).remove(&stop.run);
@@ -79,7 +82,14 @@ pub fn ask_for_tasks(snapshot: &mut Snapshot, job: JobId, tasks: u32) {
     }
 }
 
+fn runs_of(snapshot: &Snapshot, job: JobId) -> impl Iterator<Item = &RunId> {
+    let first = RunId { job, ..RunId::default() };
+    let last = RunId { job, task: TaskIndex(u32::MAX), attempt: Attempt(u32::MAX) };
+    snapshot.runs.range(first..=last).map(|(id, _)| id)
+}
+
 fn start(snapshot: &mut Snapshot, placement: &Placement) -> Option<NodeId> {
+    let waits = snapshot.backlog.get(&placement.run.job).map(|waiting| Arc::clone(&waiting.job));
     let tenant = take_off(snapshot, placement.run)?;
     let amounts = Amounts::of_grant(&placement.grant);
     let entry = &mut Arc::make_mut(&mut snapshot.nodes)[placement.node.index()];
@@ -91,15 +101,21 @@ fn start(snapshot: &mut Snapshot, placement: &Placement) -> Option<NodeId> {
     let (stage, since, generation) = (Stage::Ordered, snapshot.at, Generation::default());
     let run = Run { placement: placement.clone(), tenant, stage, since, generation };
     Arc::make_mut(&mut snapshot.runs).insert(placement.run, Arc::new(run));
+    if let Some(job) = waits {
+        Arc::make_mut(&mut snapshot.jobs).insert(job.id, job);
+    }
     Some(placement.node)
 }
 
-/// Takes the task of a run off the backlog; says whose it is. Plans start tasks in the order in
-/// which they wait, so that what is left of those never started is one range again.
+/// Takes the task of a run off the backlog; says whose it is. Where tasks that were never started
+/// are left before it, they wait for their first attempt by themselves.
 fn take_off(snapshot: &mut Snapshot, run: RunId) -> Option<Tenant> {
     let backlog = Arc::make_mut(&mut snapshot.backlog);
     let waiting = Arc::make_mut(backlog.get_mut(&run.job)?);
     if waiting.again.remove(&run.task).is_none() && waiting.fresh.contains(&run.task.0) {
+        for earlier in waiting.fresh.start..run.task.0 {
+            waiting.again.insert(TaskIndex(earlier), Attempt(0));
+        }
         waiting.fresh.start = run.task.0 + 1;
     }
     let tenant = waiting.job.tenant.clone();

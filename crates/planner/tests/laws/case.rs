@@ -8,17 +8,17 @@ use std::sync::Arc;
 
 use fleet::device::{Power, ShareRule};
 use fleet::policy::{
-    Batch, ByUtilisation, EXTERNALS_MAX, Objective, OrderKey, Pick, Regime, Scale, Weighting,
-    Weights,
+    Allocate, Batch, ByUtilisation, EXTERNALS_MAX, Objective, OrderKey, Pick, Regime, Scale,
+    Weighting, Weights,
 };
-use fleet::snapshot::{Memory, Mix, MixShape, Parts, Waiting};
+use fleet::snapshot::{Memory, Mix, MixShape, Parts, Progress, Waiting};
 use fleet::{
     Alternative, Attachment, Attempt, Bandwidth, Bytes, Catalogue, ClassId, Classes, Communication,
     Dataset, Datasets, DeviceClass, DeviceGrant, DeviceIndex, DeviceKind, DeviceRequest, Free,
     Gang, Generation, Grant, Holding, Job, JobId, Level, Link, Micro, Milli, MilliCores,
-    Millijoules, Milliwatts, Node, NodeId, Pattern, Placement, Policy, Profile, Rate, Reach,
-    Request, Restart, Run, RunId, Serial, Signal, Signals, Slots, Span, Stage, TaskIndex, Tenant,
-    Time, Topology, Uplink, Work,
+    Millijoules, Milliwatts, Node, NodeId, Pattern, Placement, Policy, Powers, Profile, Rate,
+    Reach, Request, Restart, Run, RunId, Serial, Signal, Signals, Slots, Span, Stage, TaskIndex,
+    Tenant, Time, Topology, Uplink, Work,
 };
 use planner::Effort;
 
@@ -247,6 +247,7 @@ fn parts(serial: Serial, nodes: &[Node], shapes: &[Alternative], dice: &mut Dice
         nodes,
         runs: Vec::new(),
         backlog: Vec::new(),
+        jobs: Vec::new(),
     };
     for id in 0..dice.pick(&[4_u64, 0, 2, 8, 12, 16, 1]) {
         let job = job(JobId(id), draw.at, shapes, dice);
@@ -254,13 +255,15 @@ fn parts(serial: Serial, nodes: &[Node], shapes: &[Alternative], dice: &mut Dice
     }
     for id in 0..dice.below(6) {
         let job = Arc::new(job(JobId(GONE + u64::from(id)), draw.at, shapes, dice));
+        draw.jobs.push(Arc::clone(&job));
         use Stage::{Cancelled, Ordered, Running, Stopping, Stray};
         let stage = dice.pick(&[Running, Stray, Stopping, Ordered, Cancelled]);
         draw.run(&job, RunId { job: job.id, ..RunId::default() }, stage, dice);
     }
     let count = nodes.len();
     let nodes = nodes.iter().map(|node| (node.clone(), !dice.percent(15))).collect();
-    let Draw { at, runs, backlog, .. } = draw;
+    let Draw { at, runs, backlog, jobs, .. } = draw;
+    let progress = progress(&backlog, &runs, at, dice);
     let (mix, memory) = (mix(shapes, dice), memory(dice));
     let catalogue = catalogue(count, &runs, dice);
     Parts {
@@ -273,8 +276,31 @@ fn parts(serial: Serial, nodes: &[Node], shapes: &[Alternative], dice: &mut Dice
         mix,
         catalogue,
         signals: signals(count, dice),
+        jobs,
+        progress,
         memory,
     }
+}
+
+/// How far some tasks have got.
+fn progress(
+    backlog: &[Waiting],
+    runs: &[Run],
+    at: Time,
+    dice: &mut Dice,
+) -> BTreeMap<JobId, BTreeMap<TaskIndex, Progress>> {
+    let waiting =
+        backlog.iter().flat_map(|waiting| waiting.again.keys().map(|task| (waiting.job.id, *task)));
+    let all = waiting.chain(runs.iter().map(|run| (run.id().job, run.id().task)));
+    let mut found: BTreeMap<JobId, BTreeMap<TaskIndex, Progress>> = BTreeMap::new();
+    for (job, task) in all.collect::<Vec<_>>() {
+        if dice.percent(20) {
+            let done = Work(dice.pick(&[1, 10, 100, 1000]) * 1_000_000);
+            let at = Time(at.0 - dice.pick(&[1, 30, 500]) * 1_000_000);
+            found.entry(job).or_default().insert(task, Progress { done, at, kept: done });
+        }
+    }
+    found
 }
 
 fn job(id: JobId, at: Time, shapes: &[Alternative], dice: &mut Dice) -> Job {
@@ -357,6 +383,7 @@ struct Draw<'a> {
     free: Vec<Free>,
     runs: Vec<Run>,
     backlog: Vec<Waiting>,
+    jobs: Vec<Arc<Job>>,
 }
 
 impl Draw<'_> {
@@ -364,6 +391,7 @@ impl Draw<'_> {
     /// be done.
     fn tasks(&mut self, job: &Job, dice: &mut Dice) {
         let job = Arc::new(job.clone());
+        self.jobs.push(Arc::clone(&job));
         let start = if dice.percent(40) { dice.below(job.tasks + 1) } else { 0 };
         let fresh = start..job.tasks;
         let mut again = BTreeMap::new();
@@ -476,6 +504,7 @@ fn memory(dice: &mut Dice) -> Memory {
         unseen: if dice.percent(30) { unseen(dice) } else { Vec::new() },
         round: Serial(dice.pick(&[0, 4, 9])),
         released: dice.pick(&[None, Some(Time::seconds(5)), Some(Time::seconds(40))]),
+        allotment: None,
     }
 }
 
@@ -485,24 +514,41 @@ fn unseen(dice: &mut Dice) -> Vec<JobId> {
     waiting.chain([JobId(GONE - 1)]).collect()
 }
 
+fn allocate(dice: &mut Dice) -> Allocate {
+    let spans = [None, Some(Span::seconds(360)), Some(Span::seconds(10))];
+    Allocate {
+        rounds: dice.pick(&spans),
+        powers: Powers {
+            fitness: dice.pick(&[1000, 0, 2000]),
+            brevity: dice.pick(&[0, 400, -1000]),
+            lack: dice.pick(&[0, 1000]),
+            slowdown: dice.pick(&[0, 1000]),
+        },
+        moving: Span::seconds(dice.pick(&[0, 30])),
+        starvation: dice.pick(&[None, Some(Span::seconds(900))]),
+    }
+}
+
 fn policy(dice: &mut Dice) -> Policy {
     let mut order = vec![OrderKey::FirstIn, OrderKey::Priority, OrderKey::FairShare];
     dice.shuffle(&mut order);
     order.truncate(dice.index(4));
     let weighted = [Pick::Weighted; 6];
     let picks = [weighted.as_slice(), &[Pick::Rotation, Pick::Spread, Pick::Knee]].concat();
+    let pick = dice.pick(&picks);
+    let allocate = (pick.weighs() && dice.percent(15)).then(|| allocate(dice));
     Policy {
         name: "drawn".to_owned(),
         description: String::new(),
         order,
-        pick: dice.pick(&picks),
+        pick,
         externals: dice
             .pick(&[&[][..], &["noise"], &[], &["price", "noise"]])
             .iter()
             .map(|name| (*name).to_owned())
             .collect(),
         tiers: (0..=dice.below(2)).map(|_| weighting(dice)).collect(),
-        patience: Milli(dice.pick(&[0, 1000, 500, 2000, 4000])),
+        patience: Milli(dice.pick(&[0, 1000, 500, 2000, 4000]) * u32::from(allocate.is_none())),
         oversubscribe: Milli(dice.pick(&[1000, 1000, 1500])),
         scale: Scale {
             completion: Span::seconds(dice.pick(&[60, 10, 600])),
@@ -516,7 +562,8 @@ fn policy(dice: &mut Dice) -> Policy {
             interference: Span::seconds(dice.pick(&[60, 5])),
             externals: [Level(dice.pick(&[1, 4]) * 1_000_000); EXTERNALS_MAX],
         },
-        batch: dice.percent(25).then(|| Batch {
+        allocate,
+        batch: (dice.percent(25) && allocate.is_none()).then(|| Batch {
             max_jobs: dice.pick(&[2, 8, 32]),
             max_delay: Span::seconds(dice.pick(&[10, 100, 1000])),
         }),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use fleet::snapshot::{Parts, Waiting};
 use fleet::{
-    Alternative, Bytes, ClassId, Decision, DeviceRequest, JobId, Milli, MilliCores, Profile,
+    Alternative, Bytes, ClassId, Decision, DeviceRequest, Job, JobId, Milli, MilliCores, Profile,
     Snapshot, Stage,
 };
 use planner::inquiry::remedy::{Remedies, Remedy};
@@ -339,6 +339,15 @@ fn what_is_supposed_is_what_building_anew_gives() {
     assert!(compared > 300, "only {compared} evictions");
 }
 
+/// Every job that waits or runs.
+fn jobs_of(snapshot: &Snapshot) -> Vec<Arc<Job>> {
+    let waiting = snapshot.backlog.values().map(|waiting| Arc::clone(&waiting.job));
+    let mut jobs: Vec<_> = waiting.chain(snapshot.jobs.values().cloned()).collect();
+    jobs.sort_by_key(|job| job.id);
+    jobs.dedup_by_key(|job| job.id);
+    jobs
+}
+
 /// The parts from which a snapshot would be built.
 fn parts_of(snapshot: &Snapshot) -> Parts {
     let nodes = snapshot.nodes.iter().map(|entry| ((*entry.node).clone(), entry.up));
@@ -352,6 +361,8 @@ fn parts_of(snapshot: &Snapshot) -> Parts {
         mix: (*snapshot.mix).clone(),
         catalogue: (*snapshot.catalogue).clone(),
         signals: (*snapshot.signals).clone(),
+        jobs: jobs_of(snapshot),
+        progress: (*snapshot.progress).clone(),
         memory: snapshot.memory.clone(),
     }
 }

@@ -150,8 +150,9 @@ pub(crate) fn little_effort_finds_the_beginning_of_the_whole_plan(
     planning: &mut Planning<'_>,
     case: &Case,
 ) -> Result<(), String> {
-    // Looking ahead is for those who can afford it: with less effort the order is another one.
-    let policy = Policy { batch: None, ..case.policy.clone() };
+    // Looking ahead, and to divide well, is for those who can afford it: with less effort the order
+    // is another one.
+    let policy = Policy { batch: None, allocate: None, ..case.policy.clone() };
     let snapshot = build(case.parts.clone());
     let mut placements = |steps| {
         let effort = Effort { steps, ..Effort::DEFAULT };
@@ -185,6 +186,10 @@ pub(crate) fn the_unit_of_time_changes_no_choice(
     planning: &mut Planning<'_>,
     case: &Case,
 ) -> Result<(), String> {
+    if case.policy.allocate.is_some() {
+        // Rounds, and the hour against which a lack is held, are times of their own.
+        return Ok(());
+    }
     let scaled = in_hours(case);
     let seconds = cold(planning, &build(case.parts.clone()), case);
     let hours = cold(planning, &build(scaled.parts.clone()), &scaled);
@@ -210,7 +215,7 @@ fn apply(parts: &Parts, plan: &Plan) -> Parts {
     for stop in &plan.stops {
         for run in next.runs.iter_mut().filter(|run| run.id() == stop.run) {
             run.stage = match stop.cause {
-                StopCause::Gang => Stage::Recalled,
+                StopCause::Gang | StopCause::Round => Stage::Recalled,
                 StopCause::Stray | StopCause::Cancelled => Stage::Stopping,
             };
         }

@@ -69,7 +69,7 @@ fn is_caught(law: Law, defect: fn() -> Box<Planning<'static>>) {
 fn the_cases_show_every_reason_and_constraint() {
     let mut constraints = BTreeSet::new();
     let (mut starts, mut stops, mut patience, mut effort, mut batch) = (0, 0, 0, 0, 0);
-    let (mut gangs, mut recalled) = (0, 0);
+    let (mut gangs, mut recalled, mut rounds) = (0, 0, 0);
     let (mut fetched, mut locality) = (0, 0);
     for seed in 0..8000 {
         let case = Case::draw(&mut Dice::of_seed(seed));
@@ -87,6 +87,7 @@ fn the_cases_show_every_reason_and_constraint() {
                 Reason::Gang(_) => gangs += 1,
                 Reason::Recalled => recalled += 1,
                 Reason::Locality(_) => locality += 1,
+                Reason::Round(_) => rounds += 1,
                 Reason::NoRoom(tallies) => {
                     let fell_out = tallies.iter().flat_map(|tally| tally.fell_out.iter());
                     constraints.extend(fell_out.map(|one| one.constraint));
@@ -98,6 +99,7 @@ fn the_cases_show_every_reason_and_constraint() {
         "{starts} starts, {stops} stops, {patience} patient, {effort} out of effort, {batch} batched"
     );
     println!("{fetched} fetch their inputs, {locality} wait for them");
+    assert!(rounds > 500, "{rounds} wait for a round");
     assert!(fetched > 300 && locality > 12);
     assert!(starts > 1000 && stops > 100 && patience > 10 && effort > 100 && batch > 50);
     assert!(gangs > 50 && recalled > 50, "{gangs} gangs without room, {recalled} recalled");

@@ -149,5 +149,6 @@ fn policy(dice: &mut Dice) -> Policy {
             externals: [Level(1_000_000); EXTERNALS_MAX],
         },
         batch: None,
+        allocate: None,
     }
 }

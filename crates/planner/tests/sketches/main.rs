@@ -16,6 +16,7 @@ mod locality;
 mod external;
 mod batches;
 mod ahead;
+mod allocate;
 mod gangs;
 mod jobs;
 mod links;

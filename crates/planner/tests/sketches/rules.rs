@@ -29,6 +29,7 @@ pub(crate) fn by(objective: Objective) -> Policy {
             externals: [Level(1_000_000); EXTERNALS_MAX],
         },
         batch: None,
+        allocate: None,
     }
 }
 

@@ -103,7 +103,7 @@ pub(super) fn read_json_lines(
                     let fault = Fault::Twice { name: "world".to_owned(), first: *first };
                     notebook.skip(Wrong::here(fault).on_line(line))?;
                 }
-                None => told = Some((text, line)),
+                None => told = Some((*text, line)),
             },
             Ok(Line::Job(_)) if jobs.len() == JOBS_MAX => return Err(too_many(line, notebook)),
             Ok(Line::Job(text)) => match job(*text)
@@ -132,7 +132,7 @@ fn too_many(line: u64, notebook: &Notebook) -> ReadError {
 /// One JSON line.
 enum Line {
     Format,
-    World(WorldText),
+    World(Box<WorldText>),
     Job(Box<JobText>),
 }
 
@@ -158,7 +158,7 @@ fn read_line(text: &[u8], line: u64) -> Result<Line, BadLine> {
         Ok(Line::Format)
     } else if in_object.starts_with(b"\"world\"") {
         let WorldLine { world: Strict(world) } = read_json(text, line)?;
-        Ok(Line::World(world))
+        Ok(Line::World(Box::new(world)))
     } else {
         read_json(text, line).map(Line::Job)
     }

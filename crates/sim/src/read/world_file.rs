@@ -21,12 +21,17 @@ use crate::workload::{Inventory, Outage, OutageKind, Truth};
 /// The strongest effect: nobody means more.
 const STRENGTH_MAX: Milli = Milli(1_000_000);
 
+/// The most that declared work may be wrong by: nobody means more.
+const WORK_ERROR_MAX: Milli = Milli(100_000);
+
 /// `[world]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WorldText {
     rate_error: Option<Raw>,
     contention: Option<Raw>,
+    restart: Option<Raw>,
+    work_error: Option<Raw>,
     remote_memory: Option<Raw>,
     rates: Option<Table<Table<Raw>>>,
     outage: Option<Vec<Strict<OutageText>>>,
@@ -62,6 +67,14 @@ pub(super) fn world(
         Ok(strength) => truth.remote_memory = strength.unwrap_or(Milli::WHOLE),
         Err(wrong) => bad(wrong)?,
     }
+    match world.restart.as_ref().map(span).transpose().within("restart") {
+        Ok(restart) => truth.restart = restart,
+        Err(wrong) => bad(wrong)?,
+    }
+    match world.work_error.as_ref().map(factor).transpose().within("work_error") {
+        Ok(factor) => truth.work_error = factor.unwrap_or(Milli::WHOLE),
+        Err(wrong) => bad(wrong)?,
+    }
     let named = match &world.rates {
         Some(table) => ways_by_name(jobs, table),
         None => BTreeMap::new(),
@@ -95,6 +108,16 @@ fn strength(raw: &Raw) -> Result<Milli, Wrong> {
         return Err(Wrong::here(Fault::Range { given: raw.to_string(), wanted }));
     }
     Ok(strength)
+}
+
+/// By which factor something is more or less at the most.
+fn factor(raw: &Raw) -> Result<Milli, Wrong> {
+    let factor = quantity::<Milli>(raw)?;
+    if !(Milli::WHOLE..=WORK_ERROR_MAX).contains(&factor) {
+        let wanted = "a factor from 1 to 100";
+        return Err(Wrong::here(Fault::Range { given: raw.to_string(), wanted }));
+    }
+    Ok(factor)
 }
 
 /// What the jobs of each name that has true rates declare, without what is declared again.

@@ -40,6 +40,8 @@ pub enum Why {
     Gang,
     /// It waits for a node that holds its inputs.
     Locality,
+    /// Devices were divided, and it had nothing, or what it had was not free yet.
+    Round,
 }
 
 /// Whether no node of the fleet would ever do: each fell out at a constraint that it does not meet
@@ -81,6 +83,7 @@ pub(super) fn why(reason: &Reason) -> Why {
         Reason::Batch(_) => Why::Batch,
         Reason::Gang(_) | Reason::Recalled => Why::Gang,
         Reason::Locality(_) => Why::Locality,
+        Reason::Round(_) => Why::Round,
         Reason::NoRoom(tallies) => {
             let passing = constraints(tallies).filter(|constraint| !constraint.is_lasting());
             match passing.max() {

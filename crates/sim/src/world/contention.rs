@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fleet::{Communication, DeviceIndex, JobId, Node, NodeId, Pattern, RunId};
+use fleet::{Communication, DeviceIndex, JobId, Node, NodeId, Pattern, RunId, Time, Work};
 
 use super::{Due, Running, Station, World};
 
@@ -53,6 +53,8 @@ pub(super) struct Progress {
     /// Units of work that were left at that time, in microseconds.
     left: f64,
     since: u64,
+    /// Units of work of the task in all.
+    whole: f64,
 }
 
 /// None of its numbers is ever undefined.
@@ -62,10 +64,23 @@ impl Progress {
     /// All of so many units of work is left, each of which takes so many seconds alone.
     pub(super) fn new(
         (communication, is_of_gang): (Option<Communication>, bool),
-        (units, alone): (f64, f64),
+        (whole, left, alone): (f64, f64, f64),
         since: u64,
     ) -> Self {
-        Self { communication, is_of_gang, alone, unit: alone, left: units, since }
+        Self { communication, is_of_gang, alone, unit: alone, left, since, whole }
+    }
+
+    /// What of the task's work is done by then.
+    pub(super) fn done_by(&self, now: Time) -> Work {
+        let passed = now.0.saturating_sub(self.since) as f64 / 1e6;
+        let left = (self.left - passed / self.unit).max(0.0);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "not below zero, and what is too much is as much as can be"
+        )]
+        let done = ((self.whole - left).max(0.0) * 1e6) as u64;
+        Work(done)
     }
 }
 
@@ -136,7 +151,7 @@ impl World {
         let micros = (progress.left * unit * 1e6).ceil() as u64;
         let since = progress.since;
         self.queue.remove(&end);
-        let at = fleet::Time(since.saturating_add(micros));
+        let at = Time(since.saturating_add(micros));
         let moment = self.foresee(at, Due::End(run));
         self.runs.get_mut(&run).expect("it still runs").end = Some(moment);
     }

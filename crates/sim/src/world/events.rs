@@ -29,6 +29,7 @@ impl World {
         if failure.is_none() {
             self.store.keep(&running.job, run.task, running.node);
         }
+        self.forget_kept(run, state);
         let sight = sight(run, &running, state);
         let station = &mut self.stations[running.node.index()];
         if station.is_up() {

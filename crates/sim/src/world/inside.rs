@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use fleet::{Classes, DeviceClass, Grant, Milli, Node, Request, Slots, Span, Topology};
+use fleet::{Classes, DeviceClass, Grant, Milli, Node, Rate, Request, Slots, Span, Topology};
 
 /// One, in the unit in which slowness is reckoned.
 pub(super) const MILLION: u64 = 1_000_000;
@@ -217,6 +217,12 @@ pub(super) fn slowed(
     };
     let more = far * moving / u128::from(MILLION) * u128::from(strength.0) / 1000;
     MILLION.saturating_add(u64::try_from(more).unwrap_or(u64::MAX))
+}
+
+/// The rate of what takes so many millionths of its time.
+pub(super) fn slower(rate: Rate, millionths: u64) -> Rate {
+    let slowed = u128::from(rate.0) * u128::from(MILLION) / u128::from(millionths.max(1));
+    Rate(u64::try_from(slowed).unwrap_or(u64::MAX))
 }
 
 /// The span times so many millionths, rounded up.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fleet::{
     Action, ClassId, Communication, DeviceGrant, Generation, Grant, Job, Milli, Node, Order,
-    Outcome, Placement, Refusal, RunId, RunState, Time,
+    Outcome, Placement, Refusal, RunId, RunSight, RunState, Span, Time, Work,
 };
 
 use super::contention::Progress;
@@ -52,9 +52,13 @@ impl World {
         }
         station.free.take(grant);
         station.runs.insert(order.run);
-        let duration = self.rates.work(job).and_then(|work| work.duration(rate));
-        let duration = duration.map(|span| inside::longer(span, slowed).saturating_add(staging));
+        let work = self.rates.work(job);
+        let left = work.map(|work| self.kept.left(order.run, work));
+        let delay = staging.saturating_add(left.map_or(Span::ZERO, |(_, restart)| restart));
+        let duration = left.and_then(|(left, _)| left.duration(rate));
+        let duration = duration.map(|span| inside::longer(span, slowed).saturating_add(delay));
         let end = duration.map(|span| self.foresee(self.clock.after(span), Due::End(order.run)));
+        let begins = self.clock.after(delay);
         let running = Running {
             node: placement.node,
             grant: grant.clone(),
@@ -62,9 +66,10 @@ impl World {
             unseen: false,
             job: Arc::clone(job),
             end,
+            from: self.kept.leg(order.run, begins, inside::slower(rate, slowed)),
             progress: (way.communication.is_some() || self.may_be_crowded(grant)).then(|| {
                 let alone = slowed as f64 / rate.0 as f64;
-                self.progress_of(job, way.communication, (alone, self.clock.after(staging)))
+                self.progress_of((order.run, job), way.communication, (alone, begins))
             }),
         };
         let (run, node, generation) = (order.run, placement.node, order.generation);
@@ -95,13 +100,16 @@ impl World {
     /// How far a run has got whose pace may change, as it begins.
     fn progress_of(
         &self,
-        job: &Job,
+        (run, job): (RunId, &Job),
         communication: Option<Communication>,
         (alone, begins): (f64, Time),
     ) -> Progress {
-        let units = self.rates.work(job).map_or(0.0, |work| work.0 as f64 / 1e6);
+        let work = self.rates.work(job).unwrap_or_default();
+        let units = |work: Work| work.0 as f64 / 1e6;
+        let (left, _) = self.kept.left(run, work);
         let is_of_gang = communication.is_some() && job.gang.is_some();
-        Progress::new((communication, is_of_gang), (units, alone), begins.0)
+        let units = (units(work), units(left), alone);
+        Progress::new((communication, is_of_gang), units, begins.0)
     }
 
     fn stop(&mut self, run: RunId, generation: Generation) -> Result<(), Refusal> {
@@ -110,10 +118,12 @@ impl World {
             return Err(Refusal::NodeLost);
         }
         let running = self.remove(run);
-        self.mirror.sights.push(sight(run, &running, RunState::Stopped(self.clock)));
+        let done = self.keep(run, &running);
+        let stopped = sight(run, &running, RunState::Stopped(self.clock));
+        self.mirror.sights.push(RunSight { done, ..stopped });
         self.mirror.has_news = true;
         self.record(Event::Stopped { run, generation });
-        self.effects.push(Effect::Stopped(run, running));
+        self.effects.push(Effect::Stopped(run, Box::new(running)));
         Ok(())
     }
 

@@ -31,7 +31,7 @@ impl TrueRates {
     #[must_use]
     pub fn new(truth: Truth, jobs: &[Arc<Job>], seed: u64) -> Self {
         let mut places = BTreeMap::new();
-        if !truth.rate_error.is_zero() {
+        if !truth.rate_error.is_zero() || truth.work_error > Milli::WHOLE {
             let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
             for job in jobs {
                 let place = seen.entry(&job.name).or_default();
@@ -48,6 +48,13 @@ impl TrueRates {
     #[must_use]
     pub fn contention(&self) -> Milli {
         self.truth.contention
+    }
+
+    /// What it costs a task to go on from where it was when it was stopped; `None` where it begins
+    /// anew.
+    #[must_use]
+    pub fn restart(&self) -> Option<Span> {
+        self.truth.restart
     }
 
     /// How strongly memory that is not near slows a task.
@@ -75,7 +82,8 @@ impl TrueRates {
     /// How much a task of `job` really has to do; `None` where it has no end.
     #[must_use]
     pub fn work(&self, job: &Job) -> Option<Work> {
-        self.truth.work.get(&job.id).copied().or(job.work)
+        let given = self.truth.work.get(&job.id).copied();
+        given.or_else(|| job.work.map(|work| self.work_with_error(work, job)))
     }
 
     /// The shortest time that a task of `job` could really take on some node of this fleet if that
@@ -114,6 +122,26 @@ impl TrueRates {
         let factor = self.factor(error, job, model);
         let rate = u128::from(declared.0) * u128::from(factor) / 1_000_000;
         Rate(u64::try_from(rate).unwrap_or(u64::MAX).max(1))
+    }
+
+    /// More or less than what is declared by a factor whose logarithm is drawn evenly.
+    fn work_with_error(&self, declared: Work, job: &Job) -> Work {
+        let most = f64::from(self.truth.work_error.0) / 1e3;
+        if most <= 1.0 {
+            return declared;
+        }
+        let place = self.places.get(&job.id).copied().unwrap_or(0);
+        let mut dice = ChaCha8Rng::seed_from_u64(self.seed);
+        dice.set_stream(fingerprint(&["work error", &job.name, &place.to_string()]));
+        let drawn = dice.next_u64() as f64 / u64::MAX as f64;
+        let work = declared.0 as f64 * libm::pow(most, 2.0 * drawn - 1.0);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a cast saturates"
+        )]
+        let work = work as u64;
+        Work(work.max(1))
     }
 
     /// A factor in millionths, evenly from one minus to one plus the error.

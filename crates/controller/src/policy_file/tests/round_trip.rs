@@ -86,10 +86,10 @@ fn policy() -> impl Strategy<Value = Policy> {
     let batch = (2..=64u32, 1..=u64::MAX)
         .prop_map(|(max_jobs, delay)| Batch { max_jobs, max_delay: Span(delay) });
     let factors = (0..=1_000_000u32, 1000..=100_000u32);
-    let rest = (factors, scale(), proptest::option::of(batch));
+    let rest = (factors, scale(), proptest::option::of(batch), proptest::option::of(allocate()));
     let head = ("[a-zé\"\\\\]{1,12}", any::<String>(), order, pick);
     (head, tiers, rest).prop_map(
-        |(head, (slots, tiers), ((patience, oversubscribe), mut scale, batch))| {
+        |(head, (slots, tiers), ((patience, oversubscribe), mut scale, batch, allocate))| {
             let (name, description, order, pick) = head;
             let oversubscribe = Milli(oversubscribe);
             if pick.weighs() {
@@ -99,7 +99,11 @@ fn policy() -> impl Strategy<Value = Policy> {
                     Pick::Knee => (tiers.into_iter().map(without_weights).collect(), None),
                     _ => (tiers, batch),
                 };
-                let patience = Milli(patience);
+                // What is divided is neither waited for nor gathered.
+                let (patience, batch) = match allocate {
+                    Some(_) => (Milli::ZERO, None),
+                    None => (Milli(patience), batch),
+                };
                 return Policy {
                     externals,
                     name,
@@ -111,24 +115,41 @@ fn policy() -> impl Strategy<Value = Policy> {
                     oversubscribe,
                     scale,
                     batch,
+                    allocate,
                 };
             }
-            let (tiers, patience) = (Vec::new(), Milli::ZERO);
-            let (scale, externals) = (SCALE, Vec::new());
-            Policy {
-                name,
-                description,
-                order,
-                pick,
-                tiers,
-                patience,
-                oversubscribe,
-                scale,
-                externals,
-                batch: None,
-            }
+            let policy = plain((name, description), order, pick);
+            Policy { oversubscribe, ..policy }
         },
     )
+}
+
+/// A policy that does not weigh.
+fn plain((name, description): (String, String), order: Vec<OrderKey>, pick: Pick) -> Policy {
+    Policy {
+        name,
+        description,
+        order,
+        pick,
+        tiers: Vec::new(),
+        patience: Milli::ZERO,
+        oversubscribe: Milli::WHOLE,
+        scale: SCALE,
+        externals: Vec::new(),
+        batch: None,
+        allocate: None,
+    }
+}
+
+fn allocate() -> impl Strategy<Value = Allocate> {
+    let span = || proptest::option::of((1..=u64::MAX).prop_map(Span));
+    let power = -Powers::MAX..=Powers::MAX;
+    let powers = (0..=Powers::MAX, power.clone(), power.clone(), power);
+    (span(), powers, any::<u64>(), span()).prop_map(|(rounds, powers, moving, starvation)| {
+        let (fitness, brevity, lack, slowdown) = powers;
+        let powers = Powers { fitness, brevity, lack, slowdown };
+        Allocate { rounds, powers, moving: Span(moving), starvation }
+    })
 }
 
 proptest! {

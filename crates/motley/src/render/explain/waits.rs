@@ -130,6 +130,7 @@ fn reason_part(asked: &Asked<'_>, still: &StillWaiting) -> ReasonPart {
         Reason::Locality(locality) => ("locality", Some(locality.until), &[] as &[_]),
         Reason::Gang(_) => ("gang", None, &[] as &[_]),
         Reason::Recalled => ("recalled", None, &[] as &[_]),
+        Reason::Round(round) => ("round", round.until, &[] as &[_]),
     };
     let tally = |tally: &fleet::explanation::Tally| TallyPart {
         alternative: tally.alternative,

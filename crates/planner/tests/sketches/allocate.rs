@@ -1,0 +1,308 @@
+//! Devices that are divided over time: who runs, who makes way, and why the others wait.
+
+use fleet::policy::{Allocate, Objective, OrderKey};
+use fleet::{Policy, Powers, Snapshot, Span, Time, sketch};
+use planner::inquiry::suppose;
+use planner::{Effort, Scratch, plan};
+
+use crate::check;
+use crate::rules::by;
+
+/// One fast and one slow device, a node each.
+const FLEET: &str = "
+    class epyc cpu
+    class v100 gpu
+    class k80 gpu
+    node fast cores=8 mem=8Gi dev=v100
+    node slow cores=8 mem=8Gi dev=k80
+";
+
+const FITNESS: Powers = Powers { fitness: 1000, brevity: 0, lack: 0, slowdown: 0 };
+
+fn allocate(powers: Powers) -> Allocate {
+    let rounds = Some(Span::seconds(360));
+    Allocate { rounds, powers, moving: Span::ZERO, starvation: None }
+}
+
+fn policy(allocate: Allocate) -> Policy {
+    Policy { allocate: Some(allocate), ..by(Objective::Completion) }
+}
+
+fn short_first() -> Policy {
+    policy(allocate(Powers { brevity: 400, ..FITNESS }))
+}
+
+fn at(time: &str, jobs: &str) -> String {
+    format!("at {time}\n{FLEET}{jobs}")
+}
+
+#[test]
+fn each_job_runs_where_it_is_worth_most_and_the_plan_wakes_when_the_round_ends() {
+    let jobs = "job picky work=100 gpu=1 rate.v100=10 rate.k80=1
+                job calm work=100 gpu=1 rate.v100=10 rate.k80=9";
+    check(
+        &policy(allocate(FITNESS)),
+        &at("10s", jobs),
+        "start picky/0.0 fast alt=0 v100 dev=0 for=10s
+         start calm/0.0 slow alt=0 k80 dev=0 for=11.111s
+         wake 6m10s",
+    );
+    // The other way round, whoever came first.
+    let jobs = "job calm work=100 gpu=1 rate.v100=10 rate.k80=9
+                job picky work=100 gpu=1 rate.v100=10 rate.k80=1";
+    check(
+        &policy(allocate(FITNESS)),
+        &at("10s", jobs),
+        "start calm/0.0 slow alt=0 k80 dev=0 for=11.111s
+         start picky/0.0 fast alt=0 v100 dev=0 for=10s
+         wake 6m10s",
+    );
+}
+
+#[test]
+fn who_is_worth_less_makes_way_and_says_what_others_gave() {
+    // The long one has the fast device, and the short one has just come.
+    let jobs = "job long work=36000 gpu=1 model=v100 rate.v100=1
+                run long/0.0 fast dev=0
+                job short work=360 gpu=1 model=v100 rate.v100=1";
+    check(
+        &short_first(),
+        &at("10s", jobs),
+        "stop j0/0.0 round
+         wake 6m10s
+         wait short x1 round until 6m10s granted v100",
+    );
+    // Where being short counts for nothing, of equals the earlier stays.
+    check(
+        &policy(allocate(FITNESS)),
+        &at("10s", jobs),
+        "wake 6m10s
+         wait short x1 round until 6m10s outbid v100 100000000/100000000",
+    );
+}
+
+#[test]
+fn what_makes_way_goes_on_later_with_what_is_left_of_it() {
+    let jobs = "job one work=100 gpu=1 model=v100 rate.v100=1
+                again one/0.1
+                did one/0.0 done=60 at=5s";
+    check(
+        &short_first(),
+        &at("10s", jobs),
+        "start one/0.1 fast alt=0 v100 dev=0 for=40s
+         wake 6m10s",
+    );
+    // More than what was declared: an eighth of what was done.
+    let jobs = "job one work=100 gpu=1 model=v100 rate.v100=1
+                again one/0.1
+                did one/0.0 done=160 at=5s";
+    check(
+        &short_first(),
+        &at("10s", jobs),
+        "start one/0.1 fast alt=0 v100 dev=0 for=20s
+         wake 6m10s",
+    );
+}
+
+#[test]
+fn a_gang_makes_way_and_starts_as_a_whole_on_one_model() {
+    let fleet = "
+        class epyc cpu
+        class v100 gpu
+        class k80 gpu
+        node v cores=8 mem=8Gi dev=v100 x2
+        node k cores=8 mem=8Gi dev=k80";
+    let gang = "job pair tasks=2 gang work=3600 gpu=1 rate.v100=1 rate.k80=1";
+    let runs = "run pair/0.0 v-0 dev=0
+                run pair/1.0 v-1 dev=0";
+    let short = "job short tasks=2 work=10 gpu=1 model=v100 rate.v100=1";
+    check(
+        &short_first(),
+        &format!("at 10s\n{fleet}\n{gang}\n{runs}\n{short}"),
+        "stop j0/0.0 round
+         stop j0/1.0 round
+         wake 6m10s
+         wait short x2 round until 6m10s granted v100",
+    );
+    check(
+        &short_first(),
+        &format!("at 10s\n{fleet}\n{gang}"),
+        "start pair/0.0 v-0 alt=0 v100 dev=0 for=1h
+         start pair/1.0 v-1 alt=0 v100 dev=0 for=1h
+         wake 6m10s",
+    );
+}
+
+#[test]
+fn a_job_with_several_counts_grows_and_shrinks() {
+    let fleet = "
+        class epyc cpu
+        class v100 gpu
+        node n cores=8 mem=8Gi dev=v100*4";
+    let elastic = "job wide work=3600 gpu=4 rate.v100=3
+                     or gpu=1 rate.v100=1";
+    check(
+        &policy(allocate(FITNESS)),
+        &format!("at 10s\n{fleet}\n{elastic}"),
+        "start wide/0.0 n alt=0 v100 dev=0,1,2,3 for=20m
+         wake 6m10s",
+    );
+    // Three others are worth more than the three more devices.
+    let others = "job other tasks=3 work=3600 gpu=1 rate.v100=1";
+    check(
+        &policy(allocate(FITNESS)),
+        &format!("at 10s\n{fleet}\n{elastic}\n{others}"),
+        "start wide/0.0 n alt=1 v100 dev=0 for=1h
+         start other/0.0 n alt=0 v100 dev=1 for=1h
+         start other/1.0 n alt=0 v100 dev=2 for=1h
+         start other/2.0 n alt=0 v100 dev=3 for=1h
+         wake 6m10s",
+    );
+}
+
+/// The snapshot after a plan was carried out, at a later time.
+fn later(snapshot: &Snapshot, policy: &Policy, seconds: u64) -> Snapshot {
+    let decision = plan(snapshot, policy, Effort::DEFAULT, &mut Scratch::default());
+    let mut next = snapshot.clone();
+    suppose::carry_out(&mut next, &decision.plan);
+    next.at = Time::seconds(seconds);
+    next
+}
+
+fn told(snapshot: &Snapshot, policy: &Policy) -> String {
+    let decision = plan(snapshot, policy, Effort::DEFAULT, &mut Scratch::default());
+    let plan = sketch::plan_text(snapshot, &decision.plan);
+    plan + &sketch::reasons_text(snapshot, &decision.explanation)
+}
+
+#[test]
+fn within_a_round_nobody_makes_way_and_what_is_free_is_given_away() {
+    let jobs = "job long work=36000 gpu=1 rate.v100=1 rate.k80=0.1";
+    let first = sketch::snapshot(&at("10s", jobs)).expect("a sketch");
+    let both = "job long work=36000 gpu=1 rate.v100=1 rate.k80=0.1
+                run long/0.0 fast dev=0
+                job short work=10 gpu=1 rate.v100=1 rate.k80=0.5";
+    let mut second = sketch::snapshot(&at("20s", both)).expect("a sketch");
+    second.memory = later(&first, &short_first(), 20).memory;
+    // It arrived within the round: the slow device is free.
+    crate::same(
+        &told(&second, &short_first()),
+        "start short/0.0 slow alt=0 k80 dev=0 for=20s
+         wake 6m10s",
+    );
+    // At the end of the round it gets the fast one.
+    second.at = Time::seconds(370);
+    crate::same(
+        &told(&second, &short_first()),
+        "stop j0/0.0 round
+         wake 12m10s
+         wait short x1 round until 12m10s granted v100",
+    );
+    // Without rounds it does so at once.
+    let at_once = Allocate { rounds: None, ..allocate(Powers { brevity: 400, ..FITNESS }) };
+    second.at = Time::seconds(20);
+    crate::same(
+        &told(&second, &policy(at_once)),
+        "stop j0/0.0 round
+         wait short x1 round granted v100",
+    );
+}
+
+#[test]
+fn after_the_stops_the_same_division_is_placed() {
+    let jobs = "job long work=36000 gpu=1 model=v100 rate.v100=1
+                run long/0.0 fast dev=0
+                job short work=360 gpu=1 model=v100 rate.v100=1";
+    let snapshot = sketch::snapshot(&at("10s", jobs)).expect("a sketch");
+    let mut next = later(&snapshot, &short_first(), 10);
+    let long = *next.runs.keys().next().expect("it runs");
+    suppose::end(&mut next, long);
+    crate::same(
+        &told(&next, &short_first()),
+        "start short/0.0 fast alt=0 v100 dev=0 for=6m
+         wake 6m10s",
+    );
+}
+
+#[test]
+fn who_has_waited_for_too_long_goes_first() {
+    let jobs = "job short work=10 gpu=1 model=v100 rate.v100=1 at=900s
+                job long work=36000 gpu=1 model=v100 rate.v100=1 at=0s";
+    let starving = |seconds| {
+        let starvation = Some(Span::seconds(seconds));
+        let powers = Powers { brevity: 400, ..FITNESS };
+        policy(Allocate { starvation, ..allocate(powers) })
+    };
+    let long_first = "start long/0.0 fast alt=0 v100 dev=0 for=10h
+         wake 21m40s
+         wait short x1 round until 21m40s outbid v100 1053224614/0";
+    let found = told(&sketch::snapshot(&at("940s", jobs)).expect("a sketch"), &starving(1000));
+    assert!(found.starts_with("start short/0.0 fast"), "{found}");
+    check(&starving(900), &at("940s", jobs), long_first);
+}
+
+#[test]
+fn moving_must_pay() {
+    // The fast device is free, and the job has nearly ended on the slow one.
+    let jobs = "job one work=100 gpu=1 rate.v100=2 rate.k80=1
+                run one/0.0 slow dev=0
+                did one/0.0 done=50 at=10s";
+    check(&policy(allocate(FITNESS)), &at("10s", jobs), "stop j0/0.0 round\nwake 6m10s");
+    let moving = Span::seconds(60);
+    check(&policy(Allocate { moving, ..allocate(FITNESS) }), &at("10s", jobs), "wake 6m10s");
+}
+
+#[test]
+fn of_equals_the_order_decides_and_each_power_changes_who_runs() {
+    let by_id = |powers| Policy { order: vec![OrderKey::Priority], ..policy(allocate(powers)) };
+    let runs_first = |policy: &Policy, jobs: &str| {
+        let snapshot = sketch::snapshot(&at("7200s", jobs)).expect("a sketch");
+        let found = told(&snapshot, policy);
+        found.split(['/', ' ']).nth(1).map(str::to_owned)
+    };
+    let equal = "job one work=100 gpu=1 model=v100 rate.v100=1
+                 job two prio=1 work=100 gpu=1 model=v100 rate.v100=1";
+    let base = policy(allocate(FITNESS));
+    assert_eq!(runs_first(&base, equal).as_deref(), Some("one"));
+    let by_priority = Policy { order: vec![OrderKey::Priority], ..base.clone() };
+    assert_eq!(runs_first(&by_priority, equal).as_deref(), Some("two"));
+    // The old one has waited for two hours, the other has just come with less to do.
+    let jobs = "job new at=7200s work=1800 gpu=1 model=v100 rate.v100=1
+                job old work=7200 gpu=1 model=v100 rate.v100=1";
+    for (powers, first) in [
+        (FITNESS, "new"),
+        (Powers { brevity: -400, ..FITNESS }, "old"),
+        (Powers { lack: 1000, ..FITNESS }, "old"),
+        (Powers { slowdown: 1000, ..FITNESS }, "old"),
+    ] {
+        assert_eq!(runs_first(&by_id(powers), jobs).as_deref(), Some(first), "{powers:?}");
+    }
+    // Of two halves of its best or one whole: the power of the rate decides.
+    let jobs = "job one work=100 gpu=1 model=v100 rate.v100=1
+                job two work=100 gpu=1 rate.v100=1 rate.k80=0.5";
+    let none = Powers { fitness: 0, ..FITNESS };
+    assert_eq!(runs_first(&policy(allocate(none)), jobs).as_deref(), Some("one"));
+}
+
+#[test]
+fn a_job_that_no_node_could_run_is_told_what_it_lacks() {
+    check(
+        &short_first(),
+        &at("10s", "job big work=1 gpu=2 rate.v100=1"),
+        "wait big x1 alt0: 1 rate, 1 devices 2/1",
+    );
+}
+
+#[test]
+fn what_runs_on_a_node_that_takes_no_new_work_is_left_alone() {
+    let fleet = FLEET.replace("dev=v100", "dev=v100 down");
+    let jobs = "job long work=36000 gpu=1 model=v100 rate.v100=1
+                run long/0.0 fast dev=0
+                job short work=360 gpu=1 rate.v100=1 rate.k80=0.1";
+    check(
+        &short_first(),
+        &format!("at 10s\n{fleet}{jobs}"),
+        "start short/0.0 slow alt=0 k80 dev=0 for=1h
+         wake 6m10s",
+    );
+}
