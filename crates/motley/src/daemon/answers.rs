@@ -124,7 +124,7 @@ impl Daemon {
     }
 
     fn find(&self, named: &str, caller: Caller) -> anyhow::Result<JobId> {
-        intake::find(self.controller.ledger(), named, caller.user)
+        intake::find(self.controller.ledger(), named, caller)
     }
 
     pub(super) fn viewer(&self) -> Viewer<'_> {
@@ -207,7 +207,7 @@ impl Daemon {
             let id = JobId(self.next_job + ids.len() as u64);
             let ledger = self.controller.ledger();
             let earlier = self.next_job..id.0;
-            let mut job = intake::job(told, caller.user, (earlier, at), (&inventory, ledger))?;
+            let mut job = intake::job(told, caller, (earlier, at), (&inventory, ledger))?;
             if let Some(program) = &mut job.program {
                 let program = Arc::make_mut(program);
                 let own = Arc::clone(&program.environment);
@@ -292,8 +292,7 @@ impl Daemon {
             Chosen::All(false) => bail!("`all` is false: give true, or name jobs"),
             Chosen::All(true) => {
                 let is_open = |id| ledger.standing(id).is_some_and(|it| it.ended.is_none());
-                let mine =
-                    |job: &&Arc<Job>| intake::may_change(job, caller.user) && is_open(job.id);
+                let mine = |job: &&Arc<Job>| intake::may_change(job, caller) && is_open(job.id);
                 Ok(ledger.jobs().filter(mine).map(|job| job.id).collect())
             }
             Chosen::Jobs(named) => {
@@ -308,7 +307,7 @@ impl Daemon {
         let id = self.find(named, caller)?;
         let standing = self.controller.ledger().standing(id);
         let standing = standing.with_context(|| missing("the job is not known"))?;
-        if !intake::may_change(standing.job, caller.user) {
+        if !intake::may_change(standing.job, caller) {
             let why = format!("job {} belongs to another user", id.0);
             return Err(Denial::new(Kind::Forbidden, why).into());
         }

@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail, ensure};
 use controller::Ledger;
 use fleet::{Dependency, Job, JobId, Output, Program, Time, User};
 use serde_json::Value;
-use server::api::{Denial, Kind, Submission};
+use server::api::{Caller, Denial, Kind, Submission};
 use sim::Inventory;
 use sim::read;
 
@@ -24,11 +24,11 @@ pub(crate) const ENTRIES_MAX: usize = 1_000_000;
 pub(crate) const ENTRIES_BYTES_MAX: usize = 16 << 20;
 pub(crate) const ENTRY_BYTES_MAX: usize = 64 << 10;
 
-/// A job of this user's, as it was described, submitted now. It gets the number after those of the
+/// A job of whoever asks, as it was described, submitted now. It gets the number after those of the
 /// `earlier` jobs of its call.
 pub(super) fn job(
     told: &Submission,
-    user: User,
+    caller: Caller,
     (earlier, at): (Range<u64>, Time),
     (inventory, ledger): (&Inventory, &Ledger),
 ) -> anyhow::Result<Job> {
@@ -38,7 +38,7 @@ pub(super) fn job(
     for (named, ending) in &told.after {
         let found = match named.strip_prefix('#') {
             Some(place) => earlier_one(place, &earlier),
-            None => find(ledger, named, user),
+            None => find(ledger, named, caller),
         };
         let found = found.context("begin after another job")?;
         after.push(Dependency { job: found, ending: *ending });
@@ -51,7 +51,7 @@ pub(super) fn job(
         count == 0 || count == tasks as usize,
         "there are {count} entries for {tasks} tasks; give one for each"
     );
-    let program = Some(Arc::new(program(told, user)?));
+    let program = Some(Arc::new(program(told, caller.user)?));
     let (id, restart) = (JobId(earlier.end), told.restart);
     Ok(Job { id, arrival: at, deadline, program, restart, after, ..job })
 }
@@ -129,12 +129,12 @@ fn earlier_one(place: &str, earlier: &Range<u64>) -> anyhow::Result<JobId> {
 }
 
 /// The job with this number or, where only one has it, this name.
-pub(super) fn find(ledger: &Ledger, named: &str, user: User) -> anyhow::Result<JobId> {
+pub(super) fn find(ledger: &Ledger, named: &str, caller: Caller) -> anyhow::Result<JobId> {
     let id = named.strip_prefix('j').unwrap_or(named).parse().map(JobId).ok();
     if let Some(id) = id.filter(|id| ledger.standing(*id).is_some()) {
         return Ok(id);
     }
-    let has_name = |job: &&Arc<Job>| job.name == named && may_change(job, user);
+    let has_name = |job: &&Arc<Job>| job.name == named && may_change(job, caller);
     let mut found = ledger.jobs().filter(has_name).map(|job| job.id);
     match (found.next(), found.next()) {
         (Some(only), None) => Ok(only),
@@ -152,7 +152,12 @@ pub(super) fn find(ledger: &Ledger, named: &str, user: User) -> anyhow::Result<J
     }
 }
 
-/// Whether a user may change a job.
-pub(super) fn may_change(job: &Job, user: User) -> bool {
-    user.uid == 0 || job.program.as_ref().is_none_or(|program| program.user.uid == user.uid)
+/// Whether whoever asks may change a job, and read what it printed: their own, and an operator any.
+/// Who somebody is does not make them an operator: what a token of root may is what it says.
+pub(super) fn may_change(job: &Job, caller: Caller) -> bool {
+    let owner = job.program.as_ref().map(|program| program.user.uid);
+    caller.is_operator || owner == Some(caller.user.uid)
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,7 +33,7 @@ impl Daemon {
         let (earlier, at) = (self.next_job..self.next_job, self.controller.body().now());
         let inventory = self.inventory();
         let ledger = self.controller.ledger();
-        let job = Arc::new(intake::job(told, caller.user, (earlier, at), (&inventory, ledger))?);
+        let job = Arc::new(intake::job(told, caller, (earlier, at), (&inventory, ledger))?);
         let snapshot = self.controller.snapshot_with(&job);
         Ok(self.question(job, snapshot))
     }

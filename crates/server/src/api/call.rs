@@ -154,7 +154,7 @@ pub struct DownRequest {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Chosen {
-    /// All that have not ended and belong to whoever asks: `{"all": true}`.
+    /// All that have not ended and that whoever asks may change: `{"all": true}`.
     All(bool),
     /// These, by number or name: `{"jobs": ["17", "train"]}`.
     Jobs(Vec<String>),

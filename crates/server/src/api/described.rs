@@ -178,7 +178,7 @@ pub(super) fn chosen() -> RefOr<Schema> {
     let all = json!({
         "type": "boolean",
         "enum": [true],
-        "description": "All that have not ended and belong to whoever asks.",
+        "description": "All that have not ended and that whoever asks may change.",
     });
     read(json!({ "oneOf": [one("jobs", jobs), one("all", all)] }))
 }
