@@ -156,6 +156,23 @@ macro_rules! needs {
     };
 }
 
+/// One who may make and revoke tokens: a user of this machine, and a token only if it may do
+/// everything. Any other could make itself a second one, which would outlive its end and its
+/// revocation, and could revoke tokens that may more than it.
+pub(crate) struct Owner(pub(crate) Caller);
+
+impl FromRequestParts<Arc<House>> for Owner {
+    type Rejection = Denial;
+
+    async fn from_request_parts(parts: &mut Parts, house: &Arc<House>) -> Result<Self, Denial> {
+        let scope = match parts.extensions.get::<Peer>() {
+            Some(Peer::User(_)) => Scope::Submit,
+            _ => Scope::Admin,
+        };
+        house.admit(parts)?.need(scope).map(Self)
+    }
+}
+
 needs!(Reader, Scope::Read);
 needs!(Submitter, Scope::Submit);
 needs!(Admin, Scope::Admin);

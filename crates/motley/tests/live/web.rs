@@ -180,6 +180,17 @@ fn tokens_may_what_their_scope_says_and_nothing_once_they_are_revoked() {
         assert_eq!(seen, statuses, "{who}");
         assert_eq!(web.get("/v1/tokens", who).status, 403);
     }
+    // One that may not everything could make itself another that outlives it, or revoke a better.
+    for who in [READ, SUBMIT] {
+        let token = json!({ "name": "heir", "scope": "read" });
+        assert_eq!(web.post("/v1/tokens", who, &token).status, 403);
+        for name in ["submit", "admin", "nobody"] {
+            let revoke = format!("DELETE /v1/tokens/{name}");
+            assert_eq!(web.ask(&revoke, Some(who), &[], "").status, 403, "{who} {name}");
+        }
+    }
+    assert_eq!(web.post("/v1/tokens", ADMIN, &token).status, 201);
+    assert_eq!(web.ask("DELETE /v1/tokens/more", Some(ADMIN), &[], "").status, 200);
     assert_eq!(web.post("/v1/tokens", ADMIN, &token).status, 201);
     assert_eq!(web.post("/v1/tokens", ADMIN, &token).status, 409, "the name is taken");
     let whoami = web.get("/v1/whoami", SUBMIT).json();

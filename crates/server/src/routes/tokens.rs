@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 
 use super::input::{Named, Told};
 use crate::api::{Denial, Kind, Scope, TokenMade, TokenRequest, TokenView};
-use crate::door::{Admin, House, Submitter};
+use crate::door::{Admin, House, Owner};
 use crate::token::{TokenError, Wanted};
 
 /// The longest that a token holds whose end is told, in seconds: a hundred years.
@@ -38,7 +38,7 @@ pub(crate) async fn list(State(house): State<Arc<House>>, Admin(_): Admin) -> Js
     Json(house.tokens.read().unwrap_or_else(PoisonError::into_inner).list())
 }
 
-/// Make a token that acts as whoever asks.
+/// Make a token that acts as whoever asks; over TCP this needs the scope admin.
 #[utoipa::path(post, path = "/v1/tokens", request_body = TokenRequest, responses(
     (status = 201, description = "The token, with its secret.", body = TokenMade, links(
         ("revoke" = (operation_id = "revoke", parameters(("name" = "$response.body#/token/name")))),
@@ -46,7 +46,7 @@ pub(crate) async fn list(State(house): State<Arc<House>>, Admin(_): Admin) -> Js
 ))]
 pub(crate) async fn make(
     State(house): State<Arc<House>>,
-    Submitter(caller): Submitter,
+    Owner(caller): Owner,
     Told(TokenRequest { name, scope, seconds }): Told<TokenRequest>,
 ) -> Result<(StatusCode, Json<TokenMade>), Denial> {
     if scope == Scope::Admin && !caller.is_operator {
@@ -62,13 +62,13 @@ pub(crate) async fn make(
     Ok((StatusCode::CREATED, Json(made)))
 }
 
-/// Revoke a token: it holds no more from now on.
+/// Revoke a token: it holds no more from now on; over TCP this needs the scope admin.
 #[utoipa::path(delete, path = "/v1/tokens/{name}", params(
     ("name" = String, Path, description = "Its name."),
 ), responses((status = 200, description = "The token that was revoked.", body = TokenView)))]
 pub(crate) async fn revoke(
     State(house): State<Arc<House>>,
-    Submitter(caller): Submitter,
+    Owner(caller): Owner,
     Named(name): Named<String>,
 ) -> Result<Json<TokenView>, Denial> {
     let owner = house.tokens.read().unwrap_or_else(PoisonError::into_inner).owner(&name);
