@@ -43,8 +43,8 @@ pub(super) struct Alarms {
     number: u64,
     /// Notices that no receiver has taken yet.
     open: usize,
-    /// Notices that were taken, and tries that failed.
-    deliveries: [u64; 2],
+    /// Notices that were taken, tries that failed, and notices that were dropped.
+    deliveries: [u64; 3],
     /// What the receiver said last, where it did not take a notice.
     trouble: Option<String>,
 }
@@ -101,10 +101,10 @@ impl Alarms {
         let mut alerts =
             Family::new("motley_alerts", "Alerts, by how they stand", FamilyKind::Gauge);
         counts.iter().for_each(|(state, count)| alerts.add(&[("state", state)], *count as f64));
-        let help = "Notices that the receiver of alerts took, and tries that failed";
+        let help = "Notices that the receiver took, tries that failed, notices that were dropped";
         let mut told = Family::new("motley_alert_notices", help, FamilyKind::Counter);
         if self.receiver.is_some() {
-            for (result, count) in ["taken", "failed"].iter().zip(self.deliveries) {
+            for (result, count) in ["taken", "failed", "dropped"].iter().zip(self.deliveries) {
                 told.add(&[("result", result)], count as f64);
             }
         }
@@ -176,6 +176,7 @@ impl Daemon {
         let mut notices = Vec::new();
         for view in changed.iter().filter(is_told) {
             if self.alarms.open + notices.len() >= NOTICES_MAX {
+                self.alarms.deliveries[2] += 1;
                 let name = &view.name;
                 self.log(&format!("alert {name} is not told: {NOTICES_MAX} notices wait already"));
                 continue;
@@ -198,6 +199,12 @@ impl Daemon {
                     self.alarms.open = self.alarms.open.saturating_sub(1);
                     self.alarms.deliveries[0] += 1;
                     self.alarms.trouble = None;
+                    notes.push(Note { name: format!("{NOTICE}{number:020}"), text: None });
+                }
+                Delivery::Dropped(number, why) => {
+                    self.alarms.open = self.alarms.open.saturating_sub(1);
+                    self.alarms.deliveries[2] += 1;
+                    self.log(&format!("notice {number} is dropped: its receiver: {why}"));
                     notes.push(Note { name: format!("{NOTICE}{number:020}"), text: None });
                 }
                 Delivery::Failed(why) => {
