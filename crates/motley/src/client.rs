@@ -24,7 +24,9 @@ pub struct Spot {
     pub task: Option<u32>,
     /// What it printed as errors, in place of its output.
     pub errors: bool,
-    /// From this byte on.
+    /// Of this attempt at the task; of the latest where there is none.
+    pub attempt: Option<u32>,
+    /// From this byte of that attempt on.
     pub from: u64,
 }
 
@@ -172,11 +174,14 @@ impl Client {
     /// # Errors
     /// If it is not known, or not kept.
     pub fn output(&mut self, job: &str, spot: Spot) -> anyhow::Result<Printed> {
-        let Spot { task, errors, from } = spot;
+        let Spot { task, errors, attempt, from } = spot;
         let stream = if errors { "errors" } else { "output" };
         let mut path = format!("/v1/jobs/{}/output?stream={stream}&from={from}", part(job));
         if let Some(task) = task {
             path.push_str(&format!("&task={task}"));
+        }
+        if let Some(attempt) = attempt {
+            path.push_str(&format!("&attempt={attempt}"));
         }
         self.ask("find the output", &Ask::get(path))
     }

@@ -315,6 +315,9 @@ pub struct Logs {
     /// What it printed as errors, in place of its output
     #[arg(long)]
     pub errors: bool,
+    /// Which attempt at it, the first being 0 [default: the latest]
+    #[arg(long, value_name = "N")]
+    pub attempt: Option<u32>,
     /// Which daemon.
     #[command(flatten)]
     pub at: At,

@@ -87,7 +87,8 @@ struct Shown([logs::Follower; 2]);
 impl Shown {
     fn new(job: &str) -> Self {
         let follower = |errors| {
-            let spot = Spot { task: None, errors, from: 0 };
+            // Of every attempt, the first one first.
+            let spot = Spot { task: None, errors, attempt: Some(0), from: 0 };
             logs::Follower { job: job.to_owned(), spot }
         };
         Self([follower(false), follower(true)])
@@ -98,8 +99,8 @@ impl Shown {
         for follower in &mut self.0 {
             loop {
                 // Acknowledged, and perhaps not yet taken in by a turn.
-                let Ok((bytes, _)) = follower.more(client) else { break };
-                if bytes.is_empty() {
+                let Ok((bytes, last)) = follower.more(client) else { break };
+                if bytes.is_empty() && !follower.go_on(&last) {
                     break;
                 }
                 let show =

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail, ensure};
 use controller::journal::JournalError;
 use controller::{ApplyError, AskError, Ledger, Request};
-use fleet::{Job, JobId, NodeId, Output, RunId, TaskIndex};
+use fleet::{Attempt, Job, JobId, NodeId, Output, RunId, TaskIndex};
 use serde::Serialize;
 use serde_json::{Value, json};
 use server::api::{
@@ -116,7 +116,7 @@ impl Daemon {
             Call::Nodes { from, most } => self.nodes(from, most),
             Call::Drain { node } => self.change_node(&node, Request::Drain),
             Call::Resume { node } => self.change_node(&node, Request::Resume),
-            Call::Output { job, task } => self.output(&job, task, caller),
+            Call::Output { job, task, attempt } => self.output(&job, (task, attempt), caller),
             Call::Policy => self.policy_view(),
             Call::Apply { text } => self.apply(text),
             Call::Down { how } => self.down(how),
@@ -345,8 +345,13 @@ impl Daemon {
         Ok(json!({ "node": named }))
     }
 
-    /// Which run's output is meant, and whether its job has ended.
-    fn output(&self, named: &str, task: Option<u32>, caller: Caller) -> anyhow::Result<Value> {
+    /// Which run's output is meant, the latest attempt at its task, and whether its job has ended.
+    fn output(
+        &self,
+        named: &str,
+        (task, attempt): (Option<u32>, Option<u32>),
+        caller: Caller,
+    ) -> anyhow::Result<Value> {
         let (id, ledger) = (self.own(named, caller)?, self.controller.ledger());
         let standing = ledger.standing(id).with_context(|| missing("the job is not known"))?;
         let nothing = |why: String| Denial::new(Kind::Conflict, why);
@@ -373,9 +378,15 @@ impl Daemon {
             let why = format!("job {} has the tasks {first} to {last}, and no task {task}", id.0);
             return Err(missing(why).into());
         };
-        let attempt = ledger.latest_attempt(id, index).unwrap_or_default();
+        let latest = ledger.latest_attempt(id, index).unwrap_or_default();
+        let attempt = attempt.map_or(latest, Attempt);
+        if attempt > latest {
+            let (attempt, latest) = (attempt.0, latest.0);
+            let why = format!("task {task} was tried up to attempt {latest}, and not {attempt}");
+            return Err(missing(why).into());
+        }
         let run = RunId { job: id, task: index, attempt };
-        done((run, standing.ended.is_some()))
+        done((run, latest.0, standing.ended.is_some()))
     }
 
     fn apply(&mut self, text: String) -> anyhow::Result<Value> {

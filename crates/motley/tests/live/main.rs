@@ -25,6 +25,14 @@ fn a_command_runs_and_its_output_and_status_are_ours() {
 }
 
 #[test]
+fn what_every_attempt_prints_is_shown_in_full() {
+    let place = Place::up();
+    let script = "printf \"$MOTLEY_ATTEMPT%0$((99 - 20 * MOTLEY_ATTEMPT))d\" 7; exit 1";
+    let (status, output, errors) = place.run(&["run", "--retries", "1", "--", "sh", "-c", script]);
+    assert_eq!((status, output), (1, format!("0{:099}1{:079}", 7, 7)), "{errors}");
+}
+
+#[test]
 fn without_a_daemon_one_is_told_how_to_start_it_and_run_can() {
     let place = Place::new();
     let (status, _, errors) = place.run(&["submit", "--", "true"]);

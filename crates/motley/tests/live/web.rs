@@ -112,7 +112,12 @@ fn a_job_is_submitted_watched_and_read_over_tcp() {
     let ended = web.get("/v1/jobs/1/end?timeout=30", READ).json();
     assert_eq!((ended["state"].as_str(), ended["status"].as_u64()), (Some("done"), Some(0)));
     let printed = web.get("/v1/jobs/hello/output?from=2", READ).json();
-    assert_eq!(printed, json!({ "bytes": "llo\n", "next": 6, "dropped": 0, "ended": true }));
+    assert_eq!(
+        printed,
+        json!({
+            "bytes": "llo\n", "next": 6, "attempt": 0, "latest": 0, "dropped": 0, "ended": true,
+        })
+    );
     let errors = web.get("/v1/jobs/1/output?stream=errors", READ).json();
     assert_eq!(errors["bytes"], "");
     let why = web.get("/v1/jobs/1/explanation", READ).json();
@@ -125,6 +130,36 @@ fn a_job_is_submitted_watched_and_read_over_tcp() {
     let waits = web.post("/v1/jobs", SUBMIT, &job("large", 4096, &["true"]));
     assert_eq!(waits.json()["jobs"], json!([2]));
     assert!(web.get("/v1/jobs/2/end?timeout=0", READ).json()["ended"].is_null());
+}
+
+#[test]
+fn what_each_attempt_printed_is_read_by_its_own_bytes() {
+    let web = Web::up(&[]);
+    // Each attempt prints less than the one before.
+    let script = "printf \"$MOTLEY_ATTEMPT%0$((3 - MOTLEY_ATTEMPT))d\" 7; exit 1";
+    let mut wanted = job("again", 1, &["sh", "-c", script]);
+    wanted["jobs"][0]["restart"] = json!({ "retries": 2, "requeue": true });
+    assert_eq!(web.post("/v1/jobs", SUBMIT, &wanted).status, 201);
+    web.get("/v1/jobs/1/end?timeout=60", READ);
+    let of = |query: &str| web.get(&format!("/v1/jobs/1/output{query}"), READ);
+    for (query, bytes, attempt) in [
+        ("?attempt=0", "0007", 0),
+        ("?attempt=0&from=3", "7", 0),
+        ("?attempt=1", "107", 1),
+        ("?attempt=2", "27", 2),
+        ("", "27", 2),
+        // Whoever says no attempt is told of which this is, however far they had come in another.
+        ("?from=4", "", 2),
+    ] {
+        let told = of(query).json();
+        assert_eq!((&told["bytes"], &told["attempt"]), (&json!(bytes), &json!(attempt)), "{query}");
+        assert_eq!((&told["latest"], &told["ended"]), (&json!(2), &json!(true)), "{query}");
+    }
+    assert_eq!(of("?attempt=3").status, 404);
+    let logs = |more: &[&str]| web.place.run(&[&["job", "logs", "1"], more].concat());
+    assert_eq!(logs(&[]).1, "27");
+    assert_eq!(logs(&["--attempt", "1"]).1, "107");
+    assert_eq!(logs(&["--attempt", "3"]).0, 1);
 }
 
 #[test]

@@ -85,12 +85,14 @@ pub enum Call {
         /// Its name.
         node: String,
     },
-    /// Which run's output is meant, and whether its job has ended.
+    /// Which run's output is meant, the latest attempt at its task, and whether its job has ended.
     Output {
         /// The number or name of its job.
         job: String,
         /// The number of its task; that of the first where there is none.
         task: Option<u32>,
+        /// Which attempt at it; the latest where there is none.
+        attempt: Option<u32>,
     },
     /// The policy in force.
     Policy,

@@ -172,8 +172,13 @@ pub struct Explained {
 pub struct Printed {
     /// The bytes, each as the letter with its number.
     pub bytes: String,
-    /// What to give as `from` to have what comes next.
+    /// What to give as `from` to have what comes next of the same attempt.
     pub next: u64,
+    /// Which attempt at the task printed it; the first is 0.
+    pub attempt: u32,
+    /// The latest attempt at the task. Where that is another, nothing more comes of this one; what
+    /// the next printed begins at 0.
+    pub latest: u32,
     /// How many bytes of it were not kept, once it is known that no more will come.
     pub dropped: Option<u64>,
     /// Whether the job has ended.

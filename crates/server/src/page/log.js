@@ -21,6 +21,7 @@ let drawn = 0;
 function freshStream() {
   return {
     from: 0,
+    attempt: null,
     kept: "",
     cut: false,
     dropped: null,
@@ -88,20 +89,34 @@ async function fetchParts(own, name) {
   const { signal } = own.stop;
   try {
     for (let part = 0; part < PARTS_AT_ONCE; part += 1) {
-      const query = { task: own.task, stream: name, from: stream.from };
+      const { attempt, from } = stream;
+      const query = { task: own.task, stream: name, from, attempt };
       const path = `jobs/${encodeURIComponent(own.job)}/output`;
       const found = await ask(withQuery(path, query), { signal });
-      stream.isWhole = found.next <= stream.from;
+      const isOver = found.next <= stream.from;
+      stream.isWhole = isOver && found.latest === found.attempt;
       const text = decode(stream, found.bytes);
       Object.assign(stream, { from: found.next, dropped: found.dropped, ended: found.ended });
       stream.problem = null;
+      stream.attempt = found.attempt;
       keep(stream, text);
+      if (isOver && !stream.isWhole) {
+        beginAttempt(stream, found.attempt + 1);
+        continue;
+      }
       if (stream.isWhole || found.bytes.length < SHORT_PART) return;
       if (performance.now() - drawn > DRAW_MILLIS) draw();
     }
   } catch (error) {
     if (!signal.aborted) stream.problem = error.message;
   }
+}
+
+// A task that was started again prints anew, from its first byte on.
+function beginAttempt(stream, attempt) {
+  const line = `${stream.kept && !stream.kept.endsWith("\n") ? "\n" : ""}— attempt ${attempt} —\n`;
+  Object.assign(stream, { attempt, from: 0, dropped: null, decoder: new TextDecoder() });
+  keep(stream, line);
 }
 
 function keep(stream, text) {

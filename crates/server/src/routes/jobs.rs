@@ -205,6 +205,9 @@ pub(crate) struct OutputAsked {
     /// From this byte on.
     #[serde(default)]
     from: u64,
+    /// Of this attempt at the task, the first being 0; of the latest where there is none. `from`
+    /// counts the bytes of one attempt: whoever asks for the next part says of which.
+    attempt: Option<u32>,
 }
 
 /// A stream of a task.
@@ -229,12 +232,12 @@ pub(crate) async fn output(
     Named(job): Named<String>,
     Asking(asked): Asking<OutputAsked>,
 ) -> Result<Json<Printed>, Denial> {
-    let OutputAsked { task, stream, from } = asked;
-    let meant = house.counter.ask(Call::Output { job, task }, caller).await?;
+    let OutputAsked { task, stream, from, attempt } = asked;
+    let meant = house.counter.ask(Call::Output { job, task, attempt }, caller).await?;
     let failed = |error: &dyn std::fmt::Display| {
         Denial::new(Kind::Unavailable, format!("read what it printed: {error}"))
     };
-    let (run, ended): (RunId, bool) =
+    let (run, latest, ended): (RunId, u32, bool) =
         serde_json::from_value(meant).map_err(|error| failed(&error))?;
     let source = Arc::clone(&house.output);
     let read = move || source(run, stream == Stream::Errors, from);
@@ -242,7 +245,8 @@ pub(crate) async fn output(
     let part = part.map_err(|error| failed(&error))?;
     let next = from.saturating_add(part.bytes.len() as u64);
     let bytes = part.bytes.into_iter().map(char::from).collect();
-    Ok(Json(Printed { bytes, next, dropped: part.dropped, ended }))
+    let (attempt, dropped) = (run.attempt.0, part.dropped);
+    Ok(Json(Printed { bytes, next, attempt, latest, dropped, ended }))
 }
 
 /// Cancel jobs.
