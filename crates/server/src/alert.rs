@@ -8,7 +8,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,10 @@ const SETS_MAX: usize = 100;
 
 /// For so long an alert that has resolved is shown, in microseconds.
 const SHOWN: u64 = 900_000_000;
+
+/// For so long at most alerts that were remembered stand as they did while nothing measures their
+/// metric: sensors have not been looked at yet when a daemon begins. In microseconds.
+const AWAITED: u64 = 60_000_000;
 
 /// What is remembered of one rule for one set of labels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +50,10 @@ pub struct Instance {
 pub struct Alerts {
     rules: Vec<Rule>,
     instances: Vec<Instance>,
+    /// The metrics of alerts that were remembered, until each is measured.
+    awaited: BTreeSet<String>,
+    /// Until when they are waited for.
+    awaited_until: Option<u64>,
 }
 
 impl Alerts {
@@ -53,7 +61,9 @@ impl Alerts {
     #[must_use]
     pub fn new(rules: Vec<Rule>, mut instances: Vec<Instance>) -> Self {
         instances.retain(|one| rules.iter().any(|rule| rule.name == one.rule));
-        Self { rules, instances }
+        let is_remembered = |rule: &&Rule| instances.iter().any(|one| one.rule == rule.name);
+        let awaited = rules.iter().filter(is_remembered).map(|rule| rule.metric.clone()).collect();
+        Self { rules, instances, awaited, awaited_until: None }
     }
 
     /// Whether there is any rule.
@@ -71,12 +81,20 @@ impl Alerts {
     /// Looks at the metrics of a moment: the alerts that stand otherwise than before.
     pub fn step(&mut self, now: u64, families: &[Family]) -> Vec<AlertView> {
         let mut changed = Vec::new();
+        self.await_metrics(now, families);
         let before = std::mem::take(&mut self.instances);
         let mut before: BTreeMap<_, _> =
             before.into_iter().map(|one| ((one.rule.clone(), one.labels.clone()), one)).collect();
         for rule in &self.rules {
-            let measured = numbers(families, &rule.metric).into_iter();
-            let measured = measured.filter(|(labels, _)| rule.is_about(labels)).take(SETS_MAX);
+            let mut measured = numbers(families, &rule.metric);
+            measured.retain(|(labels, _)| rule.is_about(labels));
+            // An alert that is open is not to resolve because others came before it.
+            measured.sort_by_cached_key(|(labels, _)| {
+                let known = before.get(&(rule.name.clone(), labels.clone()));
+                let is_open = |state| matches!(state, AlertState::Pending | AlertState::Firing);
+                !known.is_some_and(|one| is_open(one.state))
+            });
+            let measured = measured.into_iter().take(SETS_MAX);
             let mut values: BTreeMap<_, _> =
                 measured.map(|(labels, value)| (labels, Some(value))).collect();
             // What is not measured any more is looked at a last time.
@@ -85,6 +103,10 @@ impl Alerts {
             }
             for (labels, value) in values {
                 let known = before.remove(&(rule.name.clone(), labels.clone()));
+                if value.is_none() && self.awaited.contains(&rule.metric) {
+                    self.instances.extend(known);
+                    continue;
+                }
                 let state = known.as_ref().map_or(AlertState::Inactive, |one| one.state);
                 let fresh = Instance {
                     rule: rule.name.clone(),
@@ -104,6 +126,12 @@ impl Alerts {
             }
         }
         changed
+    }
+
+    /// Waits no more for what is measured now, nor for what should have been long since.
+    fn await_metrics(&mut self, now: u64, families: &[Family]) {
+        let until = *self.awaited_until.get_or_insert(now.saturating_add(AWAITED));
+        self.awaited.retain(|metric| now < until && numbers(families, metric).is_empty());
     }
 
     /// Every rule, with how it stands; one that watches nothing unusual once, as inactive.

@@ -89,6 +89,41 @@ fn what_is_remembered_goes_on_where_it_was() {
 }
 
 #[test]
+fn what_is_remembered_stands_as_it_did_until_its_metric_is_measured() {
+    let wrong = jobs(&[("waiting", 11.0), ("held", 12.0)]);
+    let mut before = Alerts::new(rules("above = 10"), Vec::new());
+    before.step(0, &wrong);
+    let begin = || Alerts::new(rules("above = 10"), before.instances().to_vec());
+    // Sensors say nothing before they are looked at for the first time.
+    let mut after = begin();
+    assert_eq!((after.step(SECOND, &[]), after.instances()), (vec![], before.instances()));
+    assert_eq!(after.step(2 * SECOND, &wrong), []);
+    let changed = after.step(3 * SECOND, &[]);
+    assert_eq!(changed.len(), 2, "it was measured, and is not any more");
+    // What is there once the metric is measured decides.
+    let changed = begin().step(SECOND, &jobs(&[("waiting", 11.0)]));
+    assert_eq!((changed.len(), changed[0].state), (1, AlertState::Resolved));
+    assert_eq!(changed[0].labels["state"], "held");
+    // A metric that is gone for good is not waited for without end.
+    let mut after = begin();
+    assert_eq!(after.step(SECOND, &[]), []);
+    assert_eq!(after.step(AWAITED, &[]), []);
+    assert_eq!(after.step(SECOND + AWAITED, &[]).len(), 2);
+}
+
+#[test]
+fn an_alert_that_is_open_stays_so_however_many_sets_come_before_it() {
+    let mut alerts = Alerts::new(rules("above = 10"), Vec::new());
+    assert_eq!(alerts.step(0, &jobs(&[("z", 11.0)])).len(), 1);
+    let names: Vec<_> = (0..SETS_MAX).map(|number| format!("a{number:03}")).collect();
+    let mut many: Vec<_> = names.iter().map(|name| (name.as_str(), 12.0)).collect();
+    many.push(("z", 11.0));
+    let changed = alerts.step(SECOND, &jobs(&many));
+    assert!(changed.iter().all(|alert| alert.state == AlertState::Firing), "{changed:?}");
+    assert_eq!((changed.len(), alerts.instances().len()), (SETS_MAX - 1, SETS_MAX));
+}
+
+#[test]
 fn rules_that_make_no_sense_are_refused_with_what_is_wrong() {
     let alert = "format = 1\n[[alert]]\nname = \"a\"\nmetric = \"m\"\n";
     for (text, what) in [
