@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use body_local::{LocalBody, Settings};
+use body_local::{LocalBody, Settings, Waker};
 use controller::journal::{Durability, Journal};
 use controller::{Advance, AdvanceError, Controller, Ledger};
 use fleet::{Body as _, JobId, NodeId, Policy, Span, Time};
@@ -119,7 +119,6 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
     let lock = orders.place.lock()?;
     let mut journal = Journal::open(&orders.place.journal())?;
     let restored = journal.restore().context("go on from the journal")?;
-    let alerts = orders.place.in_force(Lasting::Alerts, orders.alerts.as_deref());
     let Opened { body, notes, devices } = open(orders, lock.term, &restored.ledger)?;
     let waker = body.waker();
     let policy = match (&orders.policy, &restored.policy) {
@@ -137,9 +136,7 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
     })
     .context("listen for signals")?;
     let began = controller.body().now();
-    let remembered = controller.journal().notes();
-    let alarms = Alarms::open(alerts.as_deref(), remembered, waker.clone())?;
-    orders.place.keep(Lasting::Alerts, orders.alerts.as_deref())?;
+    let alarms = open_alarms(orders, &mut controller, waker.clone())?;
     let settings = server::Settings {
         socket: orders.place.socket(),
         tokens: orders.place.tokens(),
@@ -173,6 +170,22 @@ pub fn run(orders: &Orders) -> anyhow::Result<()> {
     };
     daemon.undo_ending()?;
     daemon.turn_around(desk, &stop)
+}
+
+/// The alerts that are in force, standing as they did.
+fn open_alarms(
+    orders: &Orders,
+    controller: &mut Controller<Joint>,
+    waker: Waker,
+) -> anyhow::Result<Alarms> {
+    let file = orders.place.in_force(Lasting::Alerts, orders.alerts.as_deref());
+    let alarms = Alarms::open(file.as_deref(), controller.journal().notes(), waker)?;
+    orders.place.keep(Lasting::Alerts, orders.alerts.as_deref())?;
+    let left_over = alarms.left_over(controller.journal().notes());
+    if !left_over.is_empty() {
+        controller.note(left_over).context("forget notices that have no receiver")?;
+    }
+    Ok(alarms)
 }
 
 /// The machine, and the nodes that are modelled beside it.

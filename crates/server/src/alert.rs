@@ -45,6 +45,21 @@ pub struct Instance {
     pub value: Option<f64>,
 }
 
+impl Instance {
+    /// Whether it stands as another does, whatever was measured last.
+    fn stands_as(&self, other: &Self) -> bool {
+        let of = |one: &Self| (one.state, one.since, one.calm);
+        self.rule == other.rule && self.labels == other.labels && of(self) == of(other)
+    }
+}
+
+/// Whether alerts stand otherwise than they did, so that it is to be remembered.
+#[must_use]
+pub fn is_news(before: &[Instance], after: &[Instance]) -> bool {
+    before.len() != after.len()
+        || !before.iter().zip(after).all(|(before, after)| before.stands_as(after))
+}
+
 /// The rules, and how each stands.
 #[derive(Debug, Default)]
 pub struct Alerts {
@@ -76,6 +91,11 @@ impl Alerts {
     #[must_use]
     pub fn instances(&self) -> &[Instance] {
         &self.instances
+    }
+
+    /// Stands again as before a look, of which nobody heard.
+    pub fn take_back(&mut self, instances: Vec<Instance>) {
+        self.instances = instances;
     }
 
     /// Looks at the metrics of a moment: the alerts that stand otherwise than before.

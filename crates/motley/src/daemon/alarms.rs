@@ -13,7 +13,7 @@ use body_local::Waker;
 use controller::journal::Note;
 use fleet::{Span, Time};
 use serde_json::{Value, json};
-use server::alert::{Alerts, Rules};
+use server::alert::{self, Alerts, Rules};
 use server::api::{AlertState, AlertView, EventKind, EventView};
 use server::metrics::{Family, FamilyKind};
 use server::webhook::{self, Delivery, Notice};
@@ -45,6 +45,8 @@ pub(super) struct Alarms {
     open: usize,
     /// Notices that were taken, tries that failed, and notices that were dropped.
     deliveries: [u64; 3],
+    /// Whether how alerts stand could not be written down the last time.
+    is_unwritten: bool,
     /// What the receiver said last, where it did not take a notice.
     trouble: Option<String>,
 }
@@ -80,6 +82,14 @@ impl Alarms {
             open.into_iter().for_each(|notice| drop(notices.send(notice)));
         }
         Ok(Self { alerts, every, receiver, number, open: count, ..Self::default() })
+    }
+
+    /// What is to be forgotten: notices for which there is no receiver any more. Another one that is
+    /// named later is not to be told of them.
+    pub(super) fn left_over(&self, notes: &BTreeMap<String, String>) -> Vec<Note> {
+        let waits = notes.keys().filter(|name| name.starts_with(NOTICE));
+        let waits = waits.filter(|_| self.receiver.is_none());
+        waits.map(|name| Note { name: name.clone(), text: None }).collect()
     }
 
     /// When it is to look again, where there is anything to look at.
@@ -133,8 +143,9 @@ impl Daemon {
         }
         self.alarms.next = now.after(self.alarms.every);
         let families = self.figures();
+        let before = self.alarms.alerts.instances().to_vec();
         let changed = self.alarms.alerts.step(now.0, &families);
-        if changed.is_empty() {
+        if !alert::is_news(&before, self.alarms.alerts.instances()) {
             return;
         }
         let standing = serde_json::to_string(self.alarms.alerts.instances()).ok();
@@ -146,8 +157,14 @@ impl Daemon {
                 .iter()
                 .map(|notice| Note { name: name(notice.number), text: Some(notice.body.clone()) }),
         );
-        if let Err(error) = self.controller.note(notes) {
-            self.log(&format!("alerts cannot be written down: {error:#}"));
+        let written = self.controller.note(notes);
+        let was_written = !std::mem::replace(&mut self.alarms.is_unwritten, written.is_err());
+        if let Err(error) = written {
+            if was_written {
+                self.log(&format!("alerts cannot be written down: {error:#}"));
+            }
+            // Nobody is told; the next look finds what this one did, and tries again.
+            return self.alarms.alerts.take_back(before);
         }
         for view in changed {
             let labels: Vec<_> = view.labels.iter().map(|(k, v)| format!("{k}={v:?}")).collect();

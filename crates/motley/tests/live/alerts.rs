@@ -83,14 +83,20 @@ impl Receiver {
 }
 
 fn rules(place: &Place, receiver: &Receiver) -> String {
-    let (file, key) = (place.file("alerts.toml"), place.file("key"));
+    let key = place.file("key");
     std::fs::write(&key, "secret\n").unwrap();
+    let hook = format!("webhook = {{ url = {:?}, secret_file = {key:?} }}", receiver.url);
+    rules_with(place, &hook)
+}
+
+/// A rule that is looked at every second, and who is told.
+fn rules_with(place: &Place, hook: &str) -> String {
+    let file = place.file("alerts.toml");
     let text = format!(
-        "format = 1\nevery = \"1s\"\nwebhook = {{ url = {:?}, secret_file = {key:?} }}\n\
+        "format = 1\nevery = \"1s\"\n{hook}\n\
          [[alert]]\nname = \"no-room\"\nmetric = \"motley_pending_tasks\"\n\
          labels = {{ queue = \"unschedulable\" }}\nabove = 0\nfor = \"2s\"\nseverity = \"critical\"\n\
-         summary = \"tasks have no room\"\n",
-        receiver.url
+         summary = \"tasks have no room\"\n"
     );
     std::fs::write(&file, text).unwrap();
     file
@@ -131,6 +137,25 @@ fn an_alert_is_told_once_when_it_fires_and_once_when_it_resolves_whoever_dies_be
     wait_until("it is told", || receiver.states() == ["firing", "resolved"]);
     let (_, text, _) = place.run(&["alerts"]);
     assert!(text.contains("no-room") && text.contains("resolved"), "{text}");
+}
+
+#[test]
+fn notices_are_forgotten_where_nobody_is_to_be_told_any_more() {
+    let (place, receiver) = (Place::new(), Receiver::open());
+    *receiver.takes.lock().unwrap() = false;
+    place.start_with(&["--alerts", &rules(&place, &receiver)]);
+    place.submit(&["--cpus", "4096", "--", "true"]);
+    let failed = "motley_alert_notices_total{result=\"failed\"}";
+    wait_until("it is not taken", || place.measured(failed) > Some(0.0));
+    place.kill_daemon();
+    place.start_with(&["--alerts", &rules_with(&place, "")]);
+    place.kill_daemon();
+    *receiver.takes.lock().unwrap() = true;
+    place.start_with(&["--alerts", &rules(&place, &receiver)]);
+    // It goes on firing, which is no news; that it resolves is.
+    assert_eq!(place.run(&["job", "cancel", "--all"]).0, 0);
+    wait_until("it is told", || !receiver.states().is_empty());
+    assert_eq!(receiver.states(), ["resolved"]);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests are not in a test function")]
 
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -85,6 +87,17 @@ impl Place {
     /// Waits for a job; its status.
     pub(crate) fn wait(&self, job: &str) -> i32 {
         self.run(&["job", "wait", job]).0
+    }
+
+    /// What the daemon measures under this name, with its labels.
+    pub(crate) fn measured(&self, name: &str) -> Option<f64> {
+        let mut stream = UnixStream::connect(self.home().join("motley.sock")).unwrap();
+        let ask = "GET /metrics HTTP/1.1\r\nHost: motley\r\nConnection: close\r\n\r\n";
+        stream.write_all(ask.as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.map(|value| value.parse().unwrap())
     }
 
     pub(crate) fn kill_daemon(&self) {

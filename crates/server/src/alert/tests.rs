@@ -124,6 +124,34 @@ fn an_alert_that_is_open_stays_so_however_many_sets_come_before_it() {
 }
 
 #[test]
+fn whatever_decides_what_comes_next_is_news_and_a_value_alone_is_none() {
+    let fields = "above = 10\nclear = 8\nclear_for = \"5s\"";
+    let mut alerts = Alerts::new(rules(fields), Vec::new());
+    let mut look = |at: u64, value: f64| {
+        let before = alerts.instances().to_vec();
+        let changed = alerts.step(at * SECOND, &jobs(&[("waiting", value)]));
+        (is_news(&before, alerts.instances()), changed.len())
+    };
+    assert_eq!(look(0, 11.0), (true, 1), "it fires");
+    assert_eq!(look(1, 12.0), (false, 0));
+    assert_eq!(look(2, 7.0), (true, 0), "it begins to be calm");
+    assert_eq!(look(3, 6.0), (false, 0));
+    assert_eq!(look(4, 9.0), (true, 0), "it is calm no more");
+}
+
+#[test]
+fn a_look_of_which_nobody_could_be_told_finds_the_same_again() {
+    let mut alerts = Alerts::new(rules("above = 10"), Vec::new());
+    for value in [11.0, 9.0] {
+        let before = alerts.instances().to_vec();
+        let changed = alerts.step(SECOND, &jobs(&[("waiting", value)]));
+        assert_eq!(changed.len(), 1);
+        alerts.take_back(before);
+        assert_eq!(alerts.step(SECOND, &jobs(&[("waiting", value)])), changed);
+    }
+}
+
+#[test]
 fn rules_that_make_no_sense_are_refused_with_what_is_wrong() {
     let alert = "format = 1\n[[alert]]\nname = \"a\"\nmetric = \"m\"\n";
     for (text, what) in [
