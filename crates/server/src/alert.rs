@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub use rules::{Rule, RuleError, Rules, Severity, Webhook};
 
 use crate::api::{AlertState, AlertView};
-use crate::metrics::{Family, numbers};
+use crate::metrics::{Family, is_known, numbers};
 
 /// The most sets of labels that one rule is looked at for.
 const SETS_MAX: usize = 100;
@@ -85,6 +85,15 @@ impl Alerts {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
+    }
+
+    /// The rules, by name, that watch no metric of these, and the name of what they watch.
+    pub fn strays<'a>(
+        &'a self,
+        families: &'a [Family],
+    ) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let strays = self.rules.iter().filter(|rule| !is_known(families, &rule.metric));
+        strays.map(|rule| (rule.name.as_str(), rule.metric.as_str()))
     }
 
     /// What is to be remembered.

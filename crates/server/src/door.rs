@@ -39,7 +39,7 @@ pub(crate) struct House {
     pub(crate) happened: Happened,
     pub(crate) output: OutputSource,
     pub(crate) version: &'static str,
-    pub(crate) traffic: Traffic,
+    pub(crate) traffic: Arc<Traffic>,
     users: Pace,
     strangers: Pace,
 }
@@ -53,7 +53,7 @@ impl House {
     ) -> Self {
         let (users, strangers) = (Pace::new(USERS), Pace::new(STRANGERS));
         let tokens = RwLock::new(tokens);
-        let traffic = Traffic::default();
+        let traffic = Arc::default();
         Self { counter, tokens, happened, output, version, traffic, users, strangers }
     }
 

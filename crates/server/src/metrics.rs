@@ -110,6 +110,21 @@ pub fn numbers(families: &[Family], name: &str) -> Vec<(BTreeMap<String, String>
     found
 }
 
+/// Whether an alert could find something by this name, now or later.
+#[must_use]
+pub fn is_known(families: &[Family], name: &str) -> bool {
+    let suffixes = |family: &Family| match family.kind {
+        FamilyKind::Gauge => [""].as_slice(),
+        FamilyKind::Counter => &["_total"],
+        FamilyKind::Histogram => &["_sum", "_count"],
+    };
+    let is_this = |family: &Family| {
+        let rest = name.strip_prefix(family.name.as_str());
+        rest.is_some_and(|rest| suffixes(family).contains(&rest))
+    };
+    families.iter().any(is_this)
+}
+
 /// The text of metrics; a family without samples has none.
 ///
 /// # Errors
@@ -247,6 +262,20 @@ mod tests {
         assert_eq!(of("motley_turn_seconds_sum"), [4.5]);
         for name in ["motley_starts", "motley_turn_seconds", "motley_celsius", "motley"] {
             assert!(of(name).is_empty(), "{name}");
+        }
+        // Nothing says how warm it is yet; something may.
+        for (name, expected) in [
+            ("motley_jobs", true),
+            ("motley_celsius", true),
+            ("motley_starts_total", true),
+            ("motley_turn_seconds_count", true),
+            ("motley_turn_seconds_sum", true),
+            ("motley_jobs_total", false),
+            ("motley_starts", false),
+            ("motley_turn_seconds", false),
+            ("motley_job", false),
+        ] {
+            assert_eq!(is_known(&families, name), expected, "{name}");
         }
     }
 

@@ -23,6 +23,7 @@ use tower::ServiceExt as _;
 use crate::desk::{self, Desk};
 use crate::door::{House, Peer};
 use crate::events::Happened;
+use crate::metrics::{Family, Traffic};
 use crate::routes;
 use crate::token::{TokenError, Tokens};
 
@@ -112,6 +113,7 @@ pub struct Server {
     socket: PathBuf,
     address: Option<SocketAddr>,
     happened: Happened,
+    traffic: Arc<Traffic>,
 }
 
 /// Listens from now on. `wake` is called when something lies at the desk.
@@ -132,6 +134,7 @@ pub fn open(
     let happened = Happened::new();
     let tokens = Tokens::open(&tokens)?;
     let house = House::new(counter, tokens, happened.clone(), (version, output));
+    let traffic = Arc::clone(&house.traffic);
     let runtime = Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(16)
@@ -153,7 +156,7 @@ pub fn open(
         address = Some(listener.local_addr().map_err(failed)?);
         runtime.spawn(accept_strangers(listener, hall));
     }
-    Ok((Server { runtime: Some(runtime), stop, gone, socket, address, happened }, desk))
+    Ok((Server { runtime: Some(runtime), stop, gone, socket, address, happened, traffic }, desk))
 }
 
 impl Server {
@@ -161,6 +164,12 @@ impl Server {
     #[must_use]
     pub fn happened(&self) -> &Happened {
         &self.happened
+    }
+
+    /// What was asked of it so far, as metrics.
+    #[must_use]
+    pub fn families(&self) -> [Family; 2] {
+        self.traffic.families()
     }
 
     /// The address of TCP at which it listens, with the port that the system chose where 0 was

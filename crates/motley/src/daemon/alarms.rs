@@ -45,6 +45,8 @@ pub(super) struct Alarms {
     open: usize,
     /// Notices that were taken, tries that failed, and notices that were dropped.
     deliveries: [u64; 3],
+    /// What rules watch that is no metric, once it was looked at.
+    strays: Option<Vec<String>>,
     /// Whether how alerts stand could not be written down the last time.
     is_unwritten: bool,
     /// What the receiver said last, where it did not take a notice.
@@ -84,8 +86,13 @@ impl Alarms {
         Ok(Self { alerts, every, receiver, number, open: count, ..Self::default() })
     }
 
-    /// What is to be forgotten: notices for which there is no receiver any more. Another one that is
-    /// named later is not to be told of them.
+    /// What is wrong with the rules, for people.
+    pub(super) fn notes(&self) -> impl Iterator<Item = &String> {
+        self.strays.iter().flatten()
+    }
+
+    /// What is to be forgotten: notices for which there is no receiver any more. Another one that
+    /// is named later is not to be told of them.
     pub(super) fn left_over(&self, notes: &BTreeMap<String, String>) -> Vec<Note> {
         let waits = notes.keys().filter(|name| name.starts_with(NOTICE));
         let waits = waits.filter(|_| self.receiver.is_none());
@@ -143,6 +150,7 @@ impl Daemon {
         }
         self.alarms.next = now.after(self.alarms.every);
         let families = self.figures();
+        self.tell_of_strays(&families);
         let before = self.alarms.alerts.instances().to_vec();
         let changed = self.alarms.alerts.step(now.0, &families);
         if !alert::is_news(&before, self.alarms.alerts.instances()) {
@@ -181,6 +189,21 @@ impl Daemon {
             self.alarms.open += notices.len();
             notices.into_iter().for_each(|notice| drop(sender.send(notice)));
         }
+    }
+
+    /// Says, once, which rules can never find anything wrong.
+    fn tell_of_strays(&mut self, families: &[Family]) {
+        if self.alarms.strays.is_some() {
+            return;
+        }
+        let strays = self.alarms.alerts.strays(families);
+        let strays: Vec<_> = strays
+            .map(|(name, metric)| {
+                format!("alert {name:?} watches {metric}, which is no metric; see docs/metrics.md")
+            })
+            .collect();
+        strays.iter().for_each(|stray| self.log(stray));
+        self.alarms.strays = Some(strays);
     }
 
     /// What the receiver is to be told: of alerts that fire, and that fire no more.

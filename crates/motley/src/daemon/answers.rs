@@ -156,6 +156,7 @@ impl Daemon {
         let running = ledger.runs().count() as u64;
         let mut notes = self.notes.clone();
         notes.extend(self.trouble.clone());
+        notes.extend(self.alarms.notes().cloned());
         notes.extend(self.controller.body().notes().iter().cloned());
         done(StatusView {
             version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -137,6 +137,7 @@ impl Daemon {
         families.extend(self.sensors.families(&own));
         families.extend(process());
         families.extend(self.alarms.families());
+        families.extend(self.server.families());
         families
     }
 }

@@ -159,6 +159,35 @@ fn notices_are_forgotten_where_nobody_is_to_be_told_any_more() {
 }
 
 #[test]
+fn every_metric_can_be_watched_and_what_is_none_is_said() {
+    let (place, file) = (Place::new(), String::from("watched.toml"));
+    let rules = [
+        ("asked", "motley_http_requests_total"),
+        ("slow", "motley_http_request_duration_seconds_count"),
+        ("cold", "DCGM_FI_DEV_GPU_TEMP"),
+        ("typo", "motley_pending_task"),
+        ("counter", "motley_http_requests"),
+    ];
+    let rule = |(name, metric): (&str, &str)| {
+        format!("[[alert]]\nname = {name:?}\nmetric = {metric:?}\nabove = 0\n")
+    };
+    let text: String = rules.into_iter().map(rule).collect();
+    std::fs::write(place.file(&file), format!("format = 1\nevery = \"1s\"\n{text}")).unwrap();
+    place.start_with(&["--alerts", &file]);
+    let is_firing = |name: &str| {
+        let alerts = place.json(&["alerts", "--json"]);
+        let alerts = alerts.as_array().unwrap();
+        alerts.iter().any(|alert| alert["name"] == name && alert["state"] == "firing")
+    };
+    wait_until("requests are counted", || is_firing("asked") && is_firing("slow"));
+    let notes = place.json(&["status", "--json"])["notes"].to_string();
+    for (name, metric) in rules {
+        let is_said = notes.contains(&format!("{name}\\\" watches {metric},"));
+        assert_eq!(is_said, ["typo", "counter"].contains(&name), "{name}: {notes}");
+    }
+}
+
+#[test]
 fn rules_that_cannot_be_read_are_refused_before_anything_starts() {
     let place = Place::new();
     let file = place.file("alerts.toml");

@@ -108,8 +108,7 @@ pub(crate) async fn metrics(
     State(house): State<Arc<House>>,
     Reader(caller): Reader,
 ) -> Result<Response, Denial> {
-    let mut families = house.counter.figures(caller).await?;
-    families.extend(house.traffic.families());
+    let families = house.counter.figures(caller).await?;
     let text = measured::text(families).map_err(|error| {
         Denial::new(Kind::Unavailable, format!("write the metrics down: {error}"))
     })?;
