@@ -4,6 +4,7 @@
 //! that a receiver that took it once knows it again: the daemon may be killed
 //! between the receiver's answer and its own note of it.
 
+use std::io::{Error, ErrorKind};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -125,11 +126,20 @@ fn deliver(notice: &Notice, mut pause: Duration, (send, tell): (&Try<'_>, &Tell<
 }
 
 fn read_key(path: &Path) -> std::io::Result<Vec<u8>> {
-    if std::fs::metadata(path)?.len() > KEY_MAX {
+    let wrong = |kind, what: &dyn std::fmt::Display| {
+        Error::new(kind, format!("read the key in {}: {what}", path.display()))
+    };
+    let failed = |error: Error| wrong(error.kind(), &error);
+    if std::fs::metadata(path).map_err(failed)?.len() > KEY_MAX {
         let what = format!("a key has at most {KEY_MAX} bytes");
-        return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, what));
+        return Err(wrong(ErrorKind::InvalidData, &what));
     }
-    Ok(std::fs::read(path)?.trim_ascii().to_vec())
+    let key = std::fs::read(path).map_err(failed)?.trim_ascii().to_vec();
+    match key.is_empty() {
+        // Anybody could sign by it.
+        true => Err(wrong(ErrorKind::InvalidData, &"it is empty")),
+        false => Ok(key),
+    }
 }
 
 fn send(
@@ -180,6 +190,28 @@ mod tests {
         assert_eq!(signature(b"key", 5, &notice), format!("t=5,v1={expected}"));
         assert_ne!(signature(b"key", 6, &notice)[4..], signature(b"key", 5, &notice)[4..]);
         assert_ne!(signature(b"kez", 5, &notice), signature(b"key", 5, &notice));
+    }
+
+    #[test]
+    fn a_key_is_some_bytes_of_a_file_without_the_white_space_around_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("key");
+        assert!(read_key(&file).unwrap_err().to_string().contains("read the key in"));
+        let long = "x".repeat(5_000);
+        for (text, expected) in [
+            ("secret\n", Ok("secret")),
+            (" two words ", Ok("two words")),
+            ("", Err("it is empty")),
+            (" \n", Err("it is empty")),
+            (long.as_str(), Err("at most 4096 bytes")),
+        ] {
+            std::fs::write(&file, text).unwrap();
+            match (read_key(&file), expected) {
+                (Ok(key), Ok(expected)) => assert_eq!(key, expected.as_bytes()),
+                (Err(error), Err(what)) => assert!(error.to_string().contains(what), "{error}"),
+                (read, expected) => panic!("{text:?}: {read:?}, and not {expected:?}"),
+            }
+        }
     }
 
     /// A receiver that answers each notice with the next of these statuses, and the rest with 204.

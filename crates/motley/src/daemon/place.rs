@@ -132,7 +132,7 @@ impl Place {
         let Some(given) = given else { return Ok(()) };
         let kept = self.directory.join(file.name());
         let text = fs::read(given).with_context(|| format!("read {}", given.display()))?;
-        fs::write(&kept, text).with_context(|| format!("write {}", kept.display()))
+        self.write_synced(&kept, &text)
     }
 
     /// The fleet file of the modelled nodes that are in force.
@@ -193,10 +193,15 @@ impl Place {
         nodes.map(Some).with_context(|| format!("read {}", self.ending_file().display()))
     }
 
+    /// Writes a file of this directory, so that after a loss of power it is the old or the new one.
+    /// The address of a receiver may be a secret: it is nobody else's to read.
     pub(super) fn write_synced(&self, path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         let new = path.with_extension("new");
         let write = || {
-            let mut file = File::create(&new)?;
+            // One that is left may have been made with another mode.
+            let _ = fs::remove_file(&new);
+            let mut file =
+                OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
             file.write_all(bytes)?;
             file.sync_all()?;
             fs::rename(&new, path)?;
@@ -293,5 +298,34 @@ fn read_if_there(path: &Path) -> anyhow::Result<Option<String>> {
     match fs::read_to_string(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         read => read.map(Some).with_context(|| format!("read {}", path.display())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_kept_of_a_file_is_whole_and_nobody_elses_to_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place { directory: folder.path().to_owned() };
+        let given = folder.path().join("given");
+        for file in [Lasting::Alerts, Lasting::Inventory] {
+            let kept = place.directory.join(file.name());
+            // As an earlier version left it.
+            fs::write(&kept, "old").unwrap();
+            fs::write(&given, file.name()).unwrap();
+            place.keep(file, Some(&given)).unwrap();
+            assert_eq!(fs::read_to_string(&kept).unwrap(), file.name());
+            assert_eq!(fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o600);
+            // What stands at its place stays where the new one cannot be written.
+            fs::create_dir(kept.with_extension("new")).unwrap();
+            fs::write(&given, "other").unwrap();
+            place.keep(file, Some(&given)).unwrap_err();
+            assert_eq!(fs::read_to_string(&kept).unwrap(), file.name());
+            fs::remove_dir(kept.with_extension("new")).unwrap();
+        }
     }
 }

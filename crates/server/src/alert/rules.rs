@@ -36,7 +36,7 @@ pub struct Rules {
 pub struct Webhook {
     /// Where to: an address of http or https.
     pub url: String,
-    /// The file with the key that notices are signed by.
+    /// The file with the key that notices are signed by: a path that begins at the root.
     pub secret_file: Option<PathBuf>,
 }
 
@@ -167,6 +167,11 @@ impl Rules {
                 "webhook: `url` is {:?}; begin it with http(s)://",
                 hook.url
             )));
+        }
+        let key = file.webhook.as_ref().and_then(|hook| hook.secret_file.as_ref());
+        if let Some(key) = key.filter(|key| key.is_relative()) {
+            // The next daemon reads it too, and may begin in another directory.
+            return Err(form(format!("webhook: `secret_file` is {key:?}; begin it with /")));
         }
         let every = match file.every {
             None => EVERY,

@@ -168,6 +168,10 @@ fn rules_that_make_no_sense_are_refused_with_what_is_wrong() {
         (format!("{alert}above = 1\nseverity = \"bad\"\n"), "unknown variant"),
         (format!("{alert}above = 1\n{}above = 2\n", &alert[11..]), "another alert has this name"),
         (format!("{alert}above = inf\n"), "beyond"),
+        (
+            "format = 1\nwebhook = { url = \"http://x\", secret_file = \"key\" }\n".to_owned(),
+            "`secret_file` is \"key\"; begin it with /",
+        ),
         ("format = 1\nwebhook = { url = \"ftp://x\" }\n".to_owned(), "begin it with http"),
     ] {
         let error = Rules::read(&text).expect_err(&text).to_string();
