@@ -2,12 +2,13 @@
 
 use std::net::IpAddr;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
 use fleet::User;
+use tokio::sync::watch;
 
 use crate::api::{Caller, Denial, Kind, Scope};
 use crate::desk::Counter;
@@ -15,13 +16,17 @@ use crate::events::Happened;
 use crate::metrics::Traffic;
 use crate::pace::{Limit, Pace, Who};
 use crate::serve::OutputSource;
-use crate::token::{Tokens, now};
+use crate::token::{Proof, Tokens, now};
 
 /// How often one user may ask: far above what people and their scripts need.
 const USERS: Limit = Limit { burst: 5_000.0, each_second: 2_000.0 };
 
 /// How often one address may ask without a token that holds.
 const STRANGERS: Limit = Limit { burst: 50.0, each_second: 5.0 };
+
+/// How often it is looked whether a token still holds, where nobody says otherwise: the clock of
+/// the system may be set.
+const LOOK_AGAIN: Duration = Duration::from_secs(60);
 
 /// The other end of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +41,8 @@ pub(crate) enum Peer {
 pub(crate) struct House {
     pub(crate) counter: Counter,
     pub(crate) tokens: RwLock<Tokens>,
+    /// Told whenever a token was made or revoked.
+    pub(crate) tokens_changed: watch::Sender<()>,
     pub(crate) happened: Happened,
     pub(crate) output: OutputSource,
     pub(crate) version: &'static str,
@@ -54,7 +61,34 @@ impl House {
         let (users, strangers) = (Pace::new(USERS), Pace::new(STRANGERS));
         let tokens = RwLock::new(tokens);
         let traffic = Arc::default();
-        Self { counter, tokens, happened, output, version, traffic, users, strangers }
+        let (tokens_changed, _) = watch::channel(());
+        Self {
+            counter,
+            tokens,
+            tokens_changed,
+            happened,
+            output,
+            version,
+            traffic,
+            users,
+            strangers,
+        }
+    }
+
+    /// Returns once what was proved does not hold any more; never where the system said who asks.
+    pub(crate) async fn lapse(&self, proof: Option<&Proof>) {
+        let Some(proof) = proof else { return std::future::pending().await };
+        let mut changed = self.tokens_changed.subscribe();
+        loop {
+            let rest = {
+                let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+                let Some(token) = tokens.find(proof, now()) else { return };
+                token.expires.map_or(LOOK_AGAIN, |expires| {
+                    Duration::from_micros(expires.saturating_sub(now())).min(LOOK_AGAIN)
+                })
+            };
+            let _ = tokio::time::timeout(rest, changed.changed()).await;
+        }
     }
 
     fn admit(&self, parts: &Parts) -> Result<Visitor, Denial> {
@@ -77,9 +111,10 @@ impl House {
             scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
         });
         let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(token) = secret.and_then(|secret| tokens.find(secret, now())) {
+        let proof = secret.map(Proof::of);
+        if let Some(token) = proof.as_ref().and_then(|proof| tokens.find(proof, now())) {
             let caller = Caller { user: token.user(), is_operator: token.scope == Scope::Admin };
-            return Ok(Visitor { caller, scope: token.scope });
+            return Ok(Visitor { caller, scope: token.scope, proof });
         }
         if !self.strangers.take(Who::Stranger(address), Instant::now()) {
             return Err(Denial::new(Kind::Often, "too many requests without a token that holds"));
@@ -103,14 +138,16 @@ fn user_of_machine(user: User) -> Result<Visitor, Denial> {
         return Err(Denial::new(Kind::Forbidden, other));
     }
     let scope = if is_operator { Scope::Admin } else { Scope::Submit };
-    Ok(Visitor { caller: Caller { user, is_operator }, scope })
+    Ok(Visitor { caller: Caller { user, is_operator }, scope, proof: None })
 }
 
 /// Who asks, known and let in.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Visitor {
     pub(crate) caller: Caller,
     pub(crate) scope: Scope,
+    /// Where the system does not say who asks.
+    proof: Option<Proof>,
 }
 
 impl Visitor {
@@ -140,6 +177,22 @@ pub(crate) struct Submitter(pub(crate) Caller);
 
 /// One who may change everything.
 pub(crate) struct Admin(pub(crate) Caller);
+
+/// One who may look and goes on to, for as long as what they proved holds.
+pub(crate) struct Watcher {
+    pub(crate) caller: Caller,
+    pub(crate) proof: Option<Proof>,
+}
+
+impl FromRequestParts<Arc<House>> for Watcher {
+    type Rejection = Denial;
+
+    async fn from_request_parts(parts: &mut Parts, house: &Arc<House>) -> Result<Self, Denial> {
+        let visitor = house.admit(parts)?;
+        let proof = visitor.proof.clone();
+        visitor.need(Scope::Read).map(|caller| Self { caller, proof })
+    }
+}
 
 macro_rules! needs {
     ($role:ident, $scope:expr) => {

@@ -36,7 +36,7 @@ pub(crate) struct Token {
     uid: u32,
     gid: u32,
     made: u64,
-    expires: Option<u64>,
+    pub(crate) expires: Option<u64>,
     /// The SHA-256 of the secret, in hexadecimal.
     digest: String,
 }
@@ -54,6 +54,17 @@ impl Token {
             made: self.made,
             expires: self.expires,
         }
+    }
+}
+
+/// What proves who asks: the digest of a secret, so that how long it takes to compare it tells
+/// nothing about the secret.
+#[derive(Clone, Debug)]
+pub(crate) struct Proof(String);
+
+impl Proof {
+    pub(crate) fn of(secret: &str) -> Self {
+        Self(digest(secret))
     }
 }
 
@@ -135,11 +146,9 @@ impl Tokens {
         }
     }
 
-    /// Whose secret this is, if it holds at this moment.
-    pub(crate) fn find(&self, secret: &str, now: u64) -> Option<&Token> {
-        // What is compared is a digest: how long that takes tells nothing about the secret.
-        let digest = digest(secret);
-        let found = self.tokens.iter().find(|token| token.digest == digest)?;
+    /// What a proof belongs to, if it holds at this moment.
+    pub(crate) fn find(&self, proof: &Proof, now: u64) -> Option<&Token> {
+        let found = self.tokens.iter().find(|token| token.digest == proof.0)?;
         found.expires.is_none_or(|expires| now < expires).then_some(found)
     }
 

@@ -364,6 +364,50 @@ fn what_happens_is_told_to_those_who_listen_and_told_again_from_where_they_were(
 }
 
 #[test]
+fn whoever_watches_by_a_token_stops_when_it_holds_no_more() {
+    let web = Web::up(&[]);
+    web.post("/v1/jobs", SUBMIT, &job("waiting", 4096, &["true"]));
+    let open = |path: &str, secret: &str| {
+        let mut stream = web.connect();
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nHost: m\r\nConnection: close\r\nAuthorization: Bearer {secret}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    };
+    let rest = |mut stream: TcpStream| {
+        let mut heard = String::new();
+        // A stream that went on would be at its patience's end in 30 s.
+        stream.read_to_string(&mut heard).unwrap();
+        heard
+    };
+    let both =
+        |secret: &str| [open("/v1/events", secret), open("/v1/jobs/1/end?timeout=600", secret)];
+    let is_over = |[events, end]: [TcpStream; 2]| {
+        let (events, end) = (rest(events), rest(end));
+        assert!(events.contains("200 OK") && events.contains(": welcome"), "{events}");
+        assert!(end.contains(" 401 ") && end.contains("revoked"), "{end}");
+    };
+    let (revoked, kept) = (both(&web.secrets[READ]), both(&web.secrets[SUBMIT]));
+    // They are answered only once they were let in.
+    let mut first = [0; 9];
+    revoked[0].try_clone().unwrap().read_exact(&mut first).unwrap();
+    let (_, short, _) = web.place.run(&["token", "create", "short", "--for", "2s"]);
+    let short = both(short.trim());
+    assert_eq!(web.place.run(&["token", "revoke", "read"]).0, 0);
+    let [events, end] = revoked;
+    assert!(rest(events).contains(": welcome"));
+    assert!(rest(end).contains(" 401 "));
+    is_over(short);
+    // That of another goes on.
+    kept[0].set_nonblocking(true).unwrap();
+    let mut heard = [0; 4096];
+    assert!((&kept[0]).read(&mut heard).unwrap() > 0);
+    let more = (&kept[0]).read(&mut heard);
+    assert_eq!(more.unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+}
+
+#[test]
 fn what_is_measured_is_told_and_moves_with_what_happens() {
     let web = Web::up(&[]);
     let of = |name: &str| -> Option<f64> {

@@ -19,7 +19,7 @@ use crate::api::{
     Call, Chosen, Denial, Explained, JOBS_MAX, JobFilter, JobPage, JobView, Kind, Numbers, Printed,
     Submission, Submissions,
 };
-use crate::door::{House, Reader, Submitter};
+use crate::door::{House, Reader, Submitter, Watcher};
 
 /// How many jobs are listed where nobody says.
 const LISTED: usize = 1_000;
@@ -176,7 +176,7 @@ pub(crate) struct EndAsked {
 ))]
 pub(crate) async fn end(
     State(house): State<Arc<House>>,
-    Reader(caller): Reader,
+    watcher: Watcher,
     Named(job): Named<String>,
     Asking(EndAsked { timeout }): Asking<EndAsked>,
 ) -> Result<Json<Value>, Denial> {
@@ -185,10 +185,16 @@ pub(crate) async fn end(
         let why = format!("`timeout` is {seconds}; wait for at most {WAIT_MAX} seconds");
         return Err(Denial::new(Kind::Malformed, why));
     }
+    let Watcher { caller, proof } = watcher;
     let waits = ask(&house, Call::Wait { job: job.clone() }, caller);
-    match tokio::time::timeout(Duration::from_secs(seconds), waits).await {
-        Ok(ended) => ended,
-        Err(_) => ask(&house, Call::Job { job }, caller).await,
+    tokio::select! {
+        ended = waits => ended,
+        () = tokio::time::sleep(Duration::from_secs(seconds)) => {
+            ask(&house, Call::Job { job }, caller).await
+        }
+        () = house.lapse(proof.as_ref()) => {
+            Err(Denial::new(Kind::Unknown, "this token was revoked, or holds no more"))
+        }
     }
 }
 

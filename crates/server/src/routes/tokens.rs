@@ -85,7 +85,10 @@ async fn on_disk<T: Send + 'static>(
 ) -> Result<T, Denial> {
     let house = Arc::clone(house);
     let changed = tokio::task::spawn_blocking(move || {
-        change(&mut house.tokens.write().unwrap_or_else(PoisonError::into_inner))
+        let changed = change(&mut house.tokens.write().unwrap_or_else(PoisonError::into_inner));
+        // Whoever watches by a token sees whether it still holds.
+        house.tokens_changed.send_replace(());
+        changed
     });
     match changed.await {
         Ok(done) => Ok(done?),

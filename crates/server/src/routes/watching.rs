@@ -16,7 +16,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use super::ask;
 use super::input::Told;
 use crate::api::{AlertView, Call, Denial, DownRequest, Kind, Running, StatusView, Whoami};
-use crate::door::{Admin, House, Reader, Visitor};
+use crate::door::{Admin, House, Reader, Visitor, Watcher};
 use crate::metrics as measured;
 
 /// The most clients that listen at a time.
@@ -53,7 +53,7 @@ pub(crate) async fn whoami(visitor: Visitor) -> Json<Whoami> {
 ))]
 pub(crate) async fn events(
     State(house): State<Arc<House>>,
-    Reader(_): Reader,
+    Watcher { proof, .. }: Watcher,
     headers: HeaderMap,
 ) -> Result<Response, Denial> {
     if house.happened.listeners() >= LISTENERS_MAX {
@@ -68,9 +68,12 @@ pub(crate) async fn events(
         if pieces.send(Bytes::from_static(b": welcome\n\n")).await.is_err() {
             return;
         }
+        let lapse = house.lapse(proof.as_ref());
+        tokio::pin!(lapse);
         loop {
             let piece = tokio::select! {
                 () = pieces.closed() => return,
+                () = &mut lapse => return,
                 heard = tokio::time::timeout(PULSE, listener.next()) => match heard {
                     Ok(Some(text)) => Bytes::from(text),
                     Ok(None) => return,
