@@ -228,9 +228,7 @@ impl Daemon {
     /// The loop.
     fn turn_around(&mut self, mut desk: Desk, stop: &AtomicBool) -> anyhow::Result<()> {
         loop {
-            for asked in desk.take() {
-                self.answer(asked);
-            }
+            let later = self.answer_all(&mut desk);
             if stop.load(Ordering::SeqCst) && self.ending.is_none() {
                 self.ending = Some(Down::Leave);
             }
@@ -254,6 +252,7 @@ impl Daemon {
                 }
                 Err(error) => self.note(error),
             }
+            later.into_iter().for_each(|asked| self.answer(asked));
             self.look_at_alerts();
             if self.is_over()? {
                 return Ok(());

@@ -13,7 +13,7 @@ use server::api::{
     Answer, Call, Caller, Chosen, Denial, Down, JOBS_MAX, JobFilter, JobPage, JobView, Kind,
     NodePage, NodeView, Numbers, StatusView, Submission,
 };
-use server::{Asked, Reply};
+use server::{Asked, Desk, Reply};
 use sim::Inventory;
 
 use super::keys::Keyed;
@@ -65,7 +65,50 @@ impl Waiting {
     }
 }
 
+/// Whether a call looks at jobs, or names some: it is to find those that were just acknowledged.
+fn is_about_jobs(call: &Call) -> bool {
+    let names = |job: &Submission| job.after.iter().any(|(named, _)| !named.starts_with('#'));
+    match call {
+        Call::Jobs { .. }
+        | Call::Job { .. }
+        | Call::Explain { .. }
+        | Call::Wait { .. }
+        | Call::Cancel { .. }
+        | Call::Hold { .. }
+        | Call::Release { .. }
+        | Call::Output { .. } => true,
+        Call::Submit { jobs, .. } => jobs.iter().any(names),
+        Call::Plan { job } => names(job),
+        Call::Alive
+        | Call::Status
+        | Call::Nodes { .. }
+        | Call::Drain { .. }
+        | Call::Resume { .. }
+        | Call::Policy
+        | Call::Apply { .. }
+        | Call::Timeline { .. }
+        | Call::Front
+        | Call::Figures
+        | Call::Alerts
+        | Call::Down { .. } => false,
+    }
+}
+
 impl Daemon {
+    /// Answers what lies at the desk. What is left over is about jobs, of which some were
+    /// acknowledged and taken in by no turn yet: it is to be answered after the next one.
+    pub(super) fn answer_all(&mut self, desk: &mut Desk) -> Vec<Asked> {
+        let mut later = Vec::new();
+        for asked in desk.take() {
+            let newest = self.controller.ledger().newest_job().map_or(0, |id| id.0);
+            match newest + 1 < self.next_job && is_about_jobs(&asked.call) {
+                true => later.push(asked),
+                false => self.answer(asked),
+            }
+        }
+        later
+    }
+
     /// Answers a call, or remembers who waits for its answer.
     pub(super) fn answer(&mut self, asked: Asked) {
         let Asked { call, caller, reply } = asked;
@@ -439,4 +482,44 @@ pub(super) fn answer_of(done: anyhow::Result<Value>) -> Answer {
 
 pub(super) fn done(value: impl Serialize) -> anyhow::Result<Value> {
     Ok(serde_json::to_value(value)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::from_value;
+
+    use super::*;
+
+    #[test]
+    fn whatever_names_a_job_waits_for_those_that_were_acknowledged() {
+        let submission = |after: Value| -> Submission {
+            let told = json!({
+                "job": {}, "arguments": ["true"], "directory": "/", "after": after,
+            });
+            from_value(told).unwrap()
+        };
+        let job = || "7".to_owned();
+        let chosen = || Chosen::Jobs(vec![job()]);
+        let submit = |after: Value| Call::Submit { jobs: vec![submission(after)], key: None };
+        let plan = |after: Value| Call::Plan { job: Box::new(submission(after)) };
+        for (call, expected) in [
+            (Call::Job { job: job() }, true),
+            (Call::Explain { job: job() }, true),
+            (Call::Wait { job: job() }, true),
+            (Call::Output { job: job(), task: None, attempt: None }, true),
+            (Call::Cancel { jobs: chosen() }, true),
+            (Call::Hold { jobs: chosen() }, true),
+            (Call::Release { jobs: chosen() }, true),
+            (submit(json!([["7", "done"]])), true),
+            (plan(json!([["7", "any"]])), true),
+            // These name nothing, or a job of their own call.
+            (submit(json!([])), false),
+            (submit(json!([["#1", "done"]])), false),
+            (plan(json!([])), false),
+            (Call::Status, false),
+            (Call::Down { how: Down::Leave }, false),
+        ] {
+            assert_eq!(is_about_jobs(&call), expected, "{call:?}");
+        }
+    }
 }

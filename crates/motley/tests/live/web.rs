@@ -408,6 +408,27 @@ fn whoever_watches_by_a_token_stops_when_it_holds_no_more() {
 }
 
 #[test]
+fn what_was_acknowledged_is_there_at_once_however_many_ask() {
+    let web = Web::up(&[]);
+    let place = std::sync::Mutex::new(0_u32);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..10 {
+                    let made = web.post("/v1/jobs", SUBMIT, &job("held", 4096, &["true"])).json();
+                    let path = format!("/v1/jobs/{}", made["jobs"][0]);
+                    assert_eq!(web.get(&path, READ).status, 200, "{path}");
+                    let one = json!({ "jobs": [made["jobs"][0].to_string()] });
+                    assert_eq!(web.post("/v1/cancel", SUBMIT, &one).status, 200, "{path}");
+                    *place.lock().unwrap() += 1;
+                }
+            });
+        }
+    });
+    assert_eq!(place.into_inner().unwrap(), 80);
+}
+
+#[test]
 fn what_is_measured_is_told_and_moves_with_what_happens() {
     let web = Web::up(&[]);
     let of = |name: &str| -> Option<f64> {
