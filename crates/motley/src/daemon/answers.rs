@@ -16,6 +16,7 @@ use server::api::{
 use server::{Asked, Desk, Reply};
 use sim::Inventory;
 
+use super::intake::Known;
 use super::keys::Keyed;
 use super::views::Viewer;
 use super::{Daemon, intake, views};
@@ -167,7 +168,11 @@ impl Daemon {
     }
 
     fn find(&self, named: &str, caller: Caller) -> anyhow::Result<JobId> {
-        intake::find(self.controller.ledger(), named, caller)
+        self.known(caller).find(named)
+    }
+
+    pub(super) fn known(&self, caller: Caller) -> Known<'_> {
+        Known::new(self.controller.ledger(), caller)
     }
 
     pub(super) fn viewer(&self) -> Viewer<'_> {
@@ -235,7 +240,7 @@ impl Daemon {
             let why = "the daemon is ending; submit once it is back";
             return Err(Denial::new(Kind::Unavailable, why).into());
         }
-        ensure!(!told.is_empty(), "submit at least one job");
+        intake::check_bounds(told)?;
         let keyed = key.map(|key| Keyed::new(&key, caller.user, told)).transpose()?;
         let now = self.controller.body().now();
         let notes = self.controller.journal().notes();
@@ -243,15 +248,17 @@ impl Daemon {
         if let Some(jobs) = known.flatten() {
             return done(Numbers { jobs });
         }
-        ensure!(told.len() <= JOBS_MAX, "submit at most {JOBS_MAX} jobs in one call");
         let inventory = self.inventory();
         let at = self.controller.body().now();
+        let (first, known) = (self.next_job, self.known(caller));
+        let read = |(place, told)| {
+            let earlier = first..first + place as u64;
+            intake::job(told, (earlier, at), (&inventory, &known))
+        };
+        let jobs: Vec<_> = told.iter().enumerate().map(read).collect::<anyhow::Result<_>>()?;
         let (mut requests, mut ids) = (Vec::new(), Vec::new());
-        for told in told {
-            let id = JobId(self.next_job + ids.len() as u64);
-            let ledger = self.controller.ledger();
-            let earlier = self.next_job..id.0;
-            let mut job = intake::job(told, caller, (earlier, at), (&inventory, ledger))?;
+        for (mut job, told) in jobs.into_iter().zip(told) {
+            let id = job.id;
             if let Some(program) = &mut job.program {
                 let program = Arc::make_mut(program);
                 let own = Arc::clone(&program.environment);
@@ -342,16 +349,17 @@ impl Daemon {
             Chosen::Jobs(named) => {
                 ensure!(!named.is_empty(), "name at least one job");
                 ensure!(named.len() <= JOBS_MAX, "name at most {JOBS_MAX} jobs in one call");
-                named.iter().map(|named| self.own(named, caller)).collect()
+                let known = self.known(caller);
+                named.iter().map(|named| self.own(named, &known)).collect()
             }
         }
     }
 
-    fn own(&self, named: &str, caller: Caller) -> anyhow::Result<JobId> {
-        let id = self.find(named, caller)?;
+    fn own(&self, named: &str, known: &Known<'_>) -> anyhow::Result<JobId> {
+        let id = known.find(named)?;
         let standing = self.controller.ledger().standing(id);
         let standing = standing.with_context(|| missing("the job is not known"))?;
-        if !intake::may_change(standing.job, caller) {
+        if !intake::may_change(standing.job, known.caller) {
             let why = format!("job {} belongs to another user", id.0);
             return Err(Denial::new(Kind::Forbidden, why).into());
         }
@@ -396,7 +404,7 @@ impl Daemon {
         (task, attempt): (Option<u32>, Option<u32>),
         caller: Caller,
     ) -> anyhow::Result<Value> {
-        let (id, ledger) = (self.own(named, caller)?, self.controller.ledger());
+        let (id, ledger) = (self.own(named, &self.known(caller))?, self.controller.ledger());
         let standing = ledger.standing(id).with_context(|| missing("the job is not known"))?;
         let nothing = |why: String| Denial::new(Kind::Conflict, why);
         let program = standing.job.program.as_deref();

@@ -1,5 +1,7 @@
 //! From what a client describes to a job.
 
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -7,7 +9,7 @@ use anyhow::{Context as _, bail, ensure};
 use controller::Ledger;
 use fleet::{Dependency, Job, JobId, Output, Program, Time, User};
 use serde_json::Value;
-use server::api::{Caller, Denial, Kind, Submission};
+use server::api::{Caller, Denial, JOBS_MAX, Kind, Submission};
 use sim::Inventory;
 use sim::read;
 
@@ -19,18 +21,32 @@ const TEXT_MAX: usize = 1 << 20;
 /// The most jobs that one job may begin after.
 const AFTER_MAX: usize = 1_000;
 
+/// The most that all jobs of a call together may begin after.
+const AFTER_ALL_MAX: usize = 100_000;
+
 /// The most entries of a job, the most bytes of them all, and of one, which becomes a variable.
 pub(crate) const ENTRIES_MAX: usize = 1_000_000;
 pub(crate) const ENTRIES_BYTES_MAX: usize = 16 << 20;
 pub(crate) const ENTRY_BYTES_MAX: usize = 64 << 10;
 
+/// Refuses more than what a call may bring.
+pub(super) fn check_bounds(told: &[Submission]) -> anyhow::Result<()> {
+    ensure!(!told.is_empty(), "submit at least one job");
+    ensure!(told.len() <= JOBS_MAX, "submit at most {JOBS_MAX} jobs in one call");
+    let after: usize = told.iter().map(|told| told.after.len()).sum();
+    ensure!(
+        after <= AFTER_ALL_MAX,
+        "the jobs begin after {after} others together, and may after {AFTER_ALL_MAX} in one call"
+    );
+    Ok(())
+}
+
 /// A job of whoever asks, as it was described, submitted now. It gets the number after those of the
 /// `earlier` jobs of its call.
 pub(super) fn job(
     told: &Submission,
-    caller: Caller,
     (earlier, at): (Range<u64>, Time),
-    (inventory, ledger): (&Inventory, &Ledger),
+    (inventory, known): (&Inventory, &Known<'_>),
 ) -> anyhow::Result<Job> {
     let job = described(&told.job, inventory)?;
     ensure!(told.after.len() <= AFTER_MAX, "a job begins after at most {AFTER_MAX} others");
@@ -38,7 +54,7 @@ pub(super) fn job(
     for (named, ending) in &told.after {
         let found = match named.strip_prefix('#') {
             Some(place) => earlier_one(place, &earlier),
-            None => find(ledger, named, caller),
+            None => known.find(named),
         };
         let found = found.context("begin after another job")?;
         after.push(Dependency { job: found, ending: *ending });
@@ -51,7 +67,7 @@ pub(super) fn job(
         count == 0 || count == tasks as usize,
         "there are {count} entries for {tasks} tasks; give one for each"
     );
-    let program = Some(Arc::new(program(told, caller.user)?));
+    let program = Some(Arc::new(program(told, known.caller.user)?));
     let (id, restart) = (JobId(earlier.end), told.restart);
     Ok(Job { id, arrival: at, deadline, program, restart, after, ..job })
 }
@@ -128,27 +144,51 @@ fn earlier_one(place: &str, earlier: &Range<u64>) -> anyhow::Result<JobId> {
     Ok(JobId(id))
 }
 
-/// The job with this number or, where only one has it, this name.
-pub(super) fn find(ledger: &Ledger, named: &str, caller: Caller) -> anyhow::Result<JobId> {
-    let id = named.strip_prefix('j').unwrap_or(named).parse().map(JobId).ok();
-    if let Some(id) = id.filter(|id| ledger.standing(*id).is_some()) {
-        return Ok(id);
+/// The jobs that whoever asks may name. Their names are gathered once, however many are looked for:
+/// there may be ten thousand of either.
+pub(super) struct Known<'a> {
+    ledger: &'a Ledger,
+    pub(super) caller: Caller,
+    names: OnceCell<BTreeMap<&'a str, (JobId, Option<JobId>)>>,
+}
+
+impl<'a> Known<'a> {
+    pub(super) fn new(ledger: &'a Ledger, caller: Caller) -> Self {
+        Self { ledger, caller, names: OnceCell::new() }
     }
-    let has_name = |job: &&Arc<Job>| job.name == named && may_change(job, caller);
-    let mut found = ledger.jobs().filter(has_name).map(|job| job.id);
-    match (found.next(), found.next()) {
-        (Some(only), None) => Ok(only),
-        (Some(first), Some(next)) => {
-            let why = format!(
-                "several jobs are named {named:?}, {first} and {next} among them; give a number"
-            );
-            Err(Denial::new(Kind::Conflict, why).into())
+
+    /// The job with this number or, where only one has it, this name.
+    pub(super) fn find(&self, named: &str) -> anyhow::Result<JobId> {
+        let id = named.strip_prefix('j').unwrap_or(named).parse().map(JobId).ok();
+        if let Some(id) = id.filter(|id| self.ledger.standing(*id).is_some()) {
+            return Ok(id);
         }
-        (None, _) => {
-            let why =
-                format!("there is no job {named:?}; motley jobs --all lists those that are known");
-            Err(missing(why).into())
+        match self.names.get_or_init(|| self.gather()).get(named) {
+            Some((only, None)) => Ok(*only),
+            Some((first, Some(next))) => {
+                let why = format!(
+                    "several jobs are named {named:?}, {first} and {next} among them; give a number"
+                );
+                Err(Denial::new(Kind::Conflict, why).into())
+            }
+            None => {
+                let why = format!(
+                    "there is no job {named:?}; motley jobs --all lists those that are known"
+                );
+                Err(missing(why).into())
+            }
         }
+    }
+
+    fn gather(&self) -> BTreeMap<&'a str, (JobId, Option<JobId>)> {
+        let mut names = BTreeMap::new();
+        for job in self.ledger.jobs().filter(|job| may_change(job, self.caller)) {
+            let (first, next) = names.entry(job.name.as_str()).or_insert((job.id, None));
+            if *first != job.id {
+                *next = next.or(Some(job.id));
+            }
+        }
+        names
     }
 }
 

@@ -32,8 +32,8 @@ impl Daemon {
     pub(super) fn plan(&mut self, told: &Submission, caller: Caller) -> anyhow::Result<Work> {
         let (earlier, at) = (self.next_job..self.next_job, self.controller.body().now());
         let inventory = self.inventory();
-        let ledger = self.controller.ledger();
-        let job = Arc::new(intake::job(told, caller, (earlier, at), (&inventory, ledger))?);
+        let known = self.known(caller);
+        let job = Arc::new(intake::job(told, (earlier, at), (&inventory, &known))?);
         let snapshot = self.controller.snapshot_with(&job);
         Ok(self.question(job, snapshot))
     }

@@ -1,4 +1,4 @@
-//! Whose job may be changed by whom.
+//! Whose job may be changed by whom, and how much one call may bring.
 
 use serde_json::json;
 
@@ -24,8 +24,9 @@ fn submission(more: Value) -> Submission {
 
 fn job_of(user: User) -> Job {
     let inventory = Inventory { classes: fleet::Classes::default(), nodes: Vec::new() };
-    let of = (&inventory, &Ledger::new());
-    job(&submission(json!({})), caller(user), (1..1, Time(0)), of).unwrap()
+    let ledger = Ledger::new();
+    let known = Known::new(&ledger, caller(user));
+    job(&submission(json!({})), (1..1, Time(0)), (&inventory, &known)).unwrap()
 }
 
 #[test]
@@ -38,5 +39,20 @@ fn a_job_is_changed_by_its_user_and_by_operators_whoever_they_are() {
             // The daemon's own user may change what root submitted.
             assert!(may_change(&job, Caller { user, is_operator: true }));
         }
+    }
+}
+
+#[test]
+fn what_the_jobs_of_a_call_begin_after_is_bounded_together() {
+    let of = |count: usize| submission(json!({ "after": vec![("1", "done"); count] }));
+    let calls = |jobs: usize, each: usize| vec![of(each); jobs];
+    assert!(check_bounds(&calls(100, 1_000)).is_ok());
+    for (told, what) in [
+        (Vec::new(), "at least one job"),
+        (calls(JOBS_MAX + 1, 0), "at most 10000 jobs"),
+        (calls(101, 1_000), "begin after 101000 others together"),
+    ] {
+        let error = check_bounds(&told).unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
     }
 }
