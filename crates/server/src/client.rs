@@ -59,14 +59,13 @@ pub struct Ask {
     method: Method,
     path: String,
     body: Option<Vec<u8>>,
-    key: Option<String>,
 }
 
 impl Ask {
     /// Asks for what is there.
     #[must_use]
     pub fn get(path: impl Into<String>) -> Self {
-        Self { method: Method::GET, path: path.into(), body: None, key: None }
+        Self { method: Method::GET, path: path.into(), body: None }
     }
 
     /// Asks for something to be done.
@@ -91,13 +90,6 @@ impl Ask {
     #[must_use]
     pub fn telling(mut self, body: &impl Serialize) -> Self {
         self.body = Some(serde_json::to_vec(body).unwrap_or_default());
-        self
-    }
-
-    /// Named like this, so that it is taken in once however often it is sent.
-    #[must_use]
-    pub fn once(mut self, key: String) -> Self {
-        self.key = Some(key);
         self
     }
 }
@@ -152,9 +144,6 @@ impl Client {
         if ask.body.is_some() {
             let json = header::HeaderValue::from_static("application/json");
             headers.insert(header::CONTENT_TYPE, json);
-        }
-        if let Some(key) = ask.key.as_ref().and_then(|key| key.parse().ok()) {
-            headers.insert("idempotency-key", key);
         }
         let Self { runtime, sender, socket } = self;
         runtime.block_on(async {

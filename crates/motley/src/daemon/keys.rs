@@ -18,8 +18,10 @@ const MARK: &str = "key/";
 /// For so long a key is known.
 const KNOWN: Span = Span(24 * 3_600_000_000);
 
-/// The most keys that are known; the oldest are forgotten first.
+/// The most keys that are known, of one user and of all; none is forgotten before its time, so that
+/// more are refused.
 const KEYS_MAX: usize = 4_096;
+const KEYS_ALL_MAX: usize = 16 * KEYS_MAX;
 
 /// What a key named.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,20 +76,33 @@ impl Keyed {
         at: Time,
     ) -> anyhow::Result<Vec<Note>> {
         let known = notes.range(MARK.to_owned()..).take_while(|(name, _)| name.starts_with(MARK));
-        let mut known: Vec<_> = known
-            .map(|(name, text)| (read(text).map_or(Time::ZERO, |named| named.at), name))
-            .collect();
-        known.sort();
-        let surplus = (known.len() + 1).saturating_sub(KEYS_MAX);
-        let is_over = |(place, (since, _)): &(usize, &(Time, &String))| {
-            *place < surplus || at.since(*since) > KNOWN
-        };
-        let over = known.iter().enumerate().filter(is_over);
-        let forget = over.map(|(_, (_, name))| Note { name: (*name).clone(), text: None });
+        let known: Vec<_> = known.collect();
+        // To read them all takes long, and is needed only where there is no more room.
+        let is_full = known.len() >= KEYS_ALL_MAX;
+        let is_own = |name: &str| user_of(name) == user_of(&self.name);
+        let is_over = |text: &str| read(text).is_none_or(|named| at.since(named.at) > KNOWN);
+        let looked_at = known.iter().filter(|(name, _)| is_full || is_own(name));
+        let over: Vec<_> = looked_at.filter(|(_, text)| is_over(text)).collect();
+        let own = known.iter().filter(|(name, _)| is_own(name)).count()
+            - over.iter().filter(|(name, _)| is_own(name)).count();
+        let all = known.len() - over.len();
+        if own >= KEYS_MAX || all >= KEYS_ALL_MAX {
+            let why = format!(
+                "{own} submissions of yours within a day had an Idempotency-Key, and {all} of all \
+                 users; {KEYS_MAX} and {KEYS_ALL_MAX} are kept: submit without one, or later"
+            );
+            return Err(Denial::new(Kind::Often, why).into());
+        }
+        let forget = over.into_iter().map(|(name, _)| Note { name: (*name).clone(), text: None });
         let named = Named { at, digest: self.digest, first: first.0, count: count as u64 };
         let text = serde_json::to_string(&named).context("write down a key")?;
         Ok(forget.chain([Note { name: self.name, text: Some(text) }]).collect())
     }
+}
+
+/// The user in the name of a note: `key/USER/KEY`.
+fn user_of(name: &str) -> Option<&str> {
+    name.split('/').nth(1)
 }
 
 fn read(text: &str) -> Option<Named> {
@@ -130,16 +145,49 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_keys_make_room() {
+    fn a_key_is_known_for_its_whole_day_whoever_else_sends_some() {
         let jobs = [submission("a")];
         let mut notes = BTreeMap::new();
-        for number in 0..KEYS_MAX as u64 + 10 {
-            let key = keyed(&number.to_string(), &jobs);
-            let new = key.notes(&notes, (JobId(number), 1), Time(number)).unwrap();
-            remember(&mut notes, new);
+        let day = |number: u64| Time(KNOWN.0 + number);
+        let send = |notes: &mut BTreeMap<String, String>, (uid, key): (u32, &str), at: Time| {
+            let keyed = Keyed::new(key, User { uid, gid: uid }, &jobs).unwrap();
+            let new = keyed.notes(notes, (JobId(at.0), 1), at)?;
+            remember(notes, new);
+            anyhow::Ok(())
+        };
+        send(&mut notes, (7, "8/0"), Time(0)).unwrap();
+        let first = notes.values().next().unwrap().clone();
+        for number in 1..KEYS_MAX as u64 {
+            // A key may have anything in it.
+            let named = Named { at: Time(number), first: number, ..read(&first).unwrap() };
+            let text = serde_json::to_string(&named).unwrap();
+            notes.insert(format!("{MARK}7/8/{number}"), text);
         }
+        let error = send(&mut notes, (7, "more"), Time(KEYS_MAX as u64)).unwrap_err();
+        assert_eq!(error.downcast_ref::<Denial>().unwrap().kind, Kind::Often);
+        send(&mut notes, (8, "more"), Time(KEYS_MAX as u64)).unwrap();
+        assert_eq!(keyed("8/0", &jobs).known(&notes, day(0)), Ok(Some(vec![0])));
+        // Those that have had their day make room.
+        send(&mut notes, (7, "more"), day(2)).unwrap();
         assert_eq!(notes.len(), KEYS_MAX);
-        assert_eq!(keyed("9", &jobs).known(&notes, Time(5000)), Ok(None));
-        assert_eq!(keyed("10", &jobs).known(&notes, Time(5000)), Ok(Some(vec![10])));
+        assert_eq!(keyed("8/2", &jobs).known(&notes, day(2)), Ok(Some(vec![2])));
+    }
+
+    #[test]
+    fn the_keys_of_all_users_are_bounded_too() {
+        let jobs = [submission("a")];
+        let text = serde_json::to_string(&Named {
+            at: Time(0),
+            digest: String::new(),
+            first: 1,
+            count: 1,
+        });
+        let text = text.unwrap();
+        let name = |number: usize| format!("{MARK}{}/a", number + 100);
+        let mut notes: BTreeMap<_, _> =
+            (0..KEYS_ALL_MAX).map(|number| (name(number), text.clone())).collect();
+        assert!(keyed("a", &jobs).notes(&notes, (JobId(1), 1), Time(1)).is_err());
+        notes.remove(&name(0));
+        assert!(keyed("a", &jobs).notes(&notes, (JobId(1), 1), Time(1)).is_ok());
     }
 }
