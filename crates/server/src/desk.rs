@@ -1,5 +1,8 @@
 //! The desk: where calls lie until the daemon takes them up.
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
@@ -39,12 +42,27 @@ impl Reply {
 
 /// The daemon's side of the desk.
 #[derive(Debug)]
-pub struct Desk(mpsc::Receiver<Asked>);
+pub struct Desk {
+    calls: mpsc::Receiver<Asked>,
+    lying: Arc<Lying>,
+}
 
 impl Desk {
     /// The calls that lie there, at most as many as have room.
-    pub fn take(&mut self) -> impl Iterator<Item = Asked> + '_ {
-        (0..CALLS_MAX).map_while(|_| self.0.try_recv().ok())
+    pub fn take(&mut self) -> Vec<Asked> {
+        let taken = (0..CALLS_MAX).map_while(|_| self.calls.try_recv().ok()).collect();
+        *self.lying.since() = None;
+        taken
+    }
+}
+
+/// Since when a call has lain there, where one does.
+#[derive(Debug, Default)]
+struct Lying(Mutex<Option<Instant>>);
+
+impl Lying {
+    fn since(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -52,12 +70,15 @@ impl Desk {
 #[derive(Clone)]
 pub(crate) struct Counter {
     calls: mpsc::Sender<Asked>,
-    wake: std::sync::Arc<dyn Fn() + Send + Sync>,
+    wake: Arc<dyn Fn() + Send + Sync>,
+    lying: Arc<Lying>,
 }
 
 pub(crate) fn new(wake: Box<dyn Fn() + Send + Sync>) -> (Counter, Desk) {
     let (sender, receiver) = mpsc::channel(CALLS_MAX);
-    (Counter { calls: sender, wake: wake.into() }, Desk(receiver))
+    let lying = Arc::new(Lying::default());
+    let desk = Desk { calls: receiver, lying: Arc::clone(&lying) };
+    (Counter { calls: sender, wake: wake.into(), lying }, desk)
 }
 
 impl Counter {
@@ -68,6 +89,11 @@ impl Counter {
             Answer::Measured(_) => Ok(Value::Null),
             Answer::Refused(refusal) => Err(refusal),
         }
+    }
+
+    /// For how long the daemon has taken nothing up, though something lies there.
+    pub(crate) fn idle(&self, now: Instant) -> Duration {
+        self.lying.since().map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
     }
 
     /// What is measured.
@@ -84,7 +110,31 @@ impl Counter {
         let (reply, answer) = oneshot::channel();
         let asked = Asked { call, caller, reply: Reply(reply) };
         self.calls.send(asked).await.map_err(|_| gone())?;
+        self.lying.since().get_or_insert_with(Instant::now);
         (self.wake)();
         answer.await.map_err(|_| gone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_daemon_that_takes_nothing_up_is_known_by_what_lies_there() {
+        let (counter, mut desk) = new(Box::new(|| ()));
+        let later = || Instant::now() + Duration::from_secs(60);
+        assert_eq!(counter.idle(later()), Duration::ZERO, "nothing lies there");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let asking = counter.clone();
+        let asked = async move { asking.ask(Call::Status, Caller::default()).await };
+        let asked = runtime.spawn(asked);
+        runtime.block_on(tokio::task::yield_now());
+        assert!(counter.idle(later()) > Duration::from_secs(50));
+        for asked in desk.take() {
+            asked.reply.send(Answer::Done(Value::Null));
+        }
+        assert_eq!(counter.idle(later()), Duration::ZERO);
+        assert_eq!(runtime.block_on(asked).unwrap(), Ok(Value::Null));
     }
 }

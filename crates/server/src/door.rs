@@ -103,6 +103,14 @@ impl House {
         }
     }
 
+    /// Refuses one who proves nothing and asks too often.
+    fn slow_down(&self, who: Who) -> Result<(), Denial> {
+        match self.strangers.take(who, Instant::now()) {
+            true => Ok(()),
+            false => Err(Denial::new(Kind::Often, "too many requests without a token that holds")),
+        }
+    }
+
     fn bearer(&self, parts: &Parts, address: IpAddr) -> Result<Visitor, Denial> {
         let given = parts.headers.get(header::AUTHORIZATION);
         let given = given.and_then(|value| value.to_str().ok());
@@ -116,9 +124,8 @@ impl House {
             let caller = Caller { user: token.user(), is_operator: token.scope == Scope::Admin };
             return Ok(Visitor { caller, scope: token.scope, proof });
         }
-        if !self.strangers.take(Who::Stranger(address), Instant::now()) {
-            return Err(Denial::new(Kind::Often, "too many requests without a token that holds"));
-        }
+        drop(tokens);
+        self.slow_down(Who::Stranger(address))?;
         Err(Denial::new(
             Kind::Unknown,
             match secret {
@@ -177,6 +184,22 @@ pub(crate) struct Submitter(pub(crate) Caller);
 
 /// One who may change everything.
 pub(crate) struct Admin(pub(crate) Caller);
+
+/// Anybody, who proves nothing.
+pub(crate) struct Anybody;
+
+impl FromRequestParts<Arc<House>> for Anybody {
+    type Rejection = Denial;
+
+    async fn from_request_parts(parts: &mut Parts, house: &Arc<House>) -> Result<Self, Denial> {
+        match parts.extensions.get::<Peer>() {
+            Some(Peer::User(user)) => house.slow_down(Who::User(user.uid))?,
+            Some(Peer::Stranger(address)) => house.slow_down(Who::Stranger(*address))?,
+            None => return Err(Denial::new(Kind::Unknown, "nobody knows who asks")),
+        }
+        Ok(Self)
+    }
+}
 
 /// One who may look and goes on to, for as long as what they proved holds.
 pub(crate) struct Watcher {

@@ -8,7 +8,7 @@ mod tokens;
 mod watching;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode, Uri};
@@ -19,8 +19,8 @@ use serde_json::Value;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::api::{Call, Caller, Denial};
-use crate::door::House;
+use crate::api::{Call, Caller, Denial, Kind};
+use crate::door::{Anybody, House};
 use crate::{page, problem};
 
 /// The API as one service.
@@ -62,11 +62,18 @@ pub(crate) fn router(house: Arc<House>) -> Router {
         .with_state(house)
 }
 
-/// Whether the daemon answers at all. Anybody may ask.
-async fn health(State(house): State<Arc<House>>) -> Response {
-    match house.counter.ask(Call::Alive, Caller::default()).await {
-        Ok(_) => "ok\n".into_response(),
-        Err(refusal) => refusal.into_response(),
+/// The longest that the daemon may leave a call lying: turns of large fleets take their time.
+const IDLE_MAX: Duration = Duration::from_secs(30);
+
+/// Whether the daemon takes calls up. Anybody may ask, so that the daemon itself is not.
+async fn health(State(house): State<Arc<House>>, Anybody: Anybody) -> Result<&'static str, Denial> {
+    let idle = house.counter.idle(Instant::now());
+    match idle > IDLE_MAX {
+        false => Ok("ok\n"),
+        true => {
+            let why = format!("the daemon has taken no call up for {} s", idle.as_secs());
+            Err(Denial::new(Kind::Unavailable, why))
+        }
     }
 }
 

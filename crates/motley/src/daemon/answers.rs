@@ -80,8 +80,7 @@ fn is_about_jobs(call: &Call) -> bool {
         | Call::Output { .. } => true,
         Call::Submit { jobs, .. } => jobs.iter().any(names),
         Call::Plan { job } => names(job),
-        Call::Alive
-        | Call::Status
+        Call::Status
         | Call::Nodes { .. }
         | Call::Drain { .. }
         | Call::Resume { .. }
@@ -142,7 +141,6 @@ impl Daemon {
 
     fn call(&mut self, call: Call, caller: Caller) -> anyhow::Result<Value> {
         match call {
-            Call::Alive => Ok(Value::Null),
             Call::Status => self.status(),
             Call::Submit { jobs, key } => self.submit(&jobs, key, caller),
             Call::Jobs { filter, below, most } => self.jobs(&filter, below, most),

@@ -300,6 +300,9 @@ fn strangers_are_slowed_down_and_users_with_a_token_are_not() {
     let seen: Vec<u16> = (0..80).map(|_| web.ask("GET /v1/status", None, &[], "").status).collect();
     assert!(seen.starts_with(&[401; 20]) && seen.ends_with(&[429]), "{seen:?}");
     assert_eq!(web.get("/v1/status", READ).status, 200);
+    // Whether the daemon is well is asked of the same bucket.
+    let seen: Vec<u16> = (0..20).map(|_| web.ask("GET /health", None, &[], "").status).collect();
+    assert!(seen.contains(&429) && seen.iter().all(|status| [200, 429].contains(status)));
 }
 
 #[test]

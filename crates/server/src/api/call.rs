@@ -13,8 +13,6 @@ use crate::metrics::Family;
 /// What a client asks.
 #[derive(Clone, Debug)]
 pub enum Call {
-    /// Whether the daemon answers.
-    Alive,
     /// How the daemon and its fleet are.
     Status,
     /// Run these jobs.
