@@ -112,6 +112,7 @@ impl Daemon {
     /// Answers a call, or remembers who waits for its answer.
     pub(super) fn answer(&mut self, asked: Asked) {
         let Asked { call, caller, reply } = asked;
+        let user = caller.user.uid;
         let (done, reply) = match call {
             Call::Wait { job } => match self.wait_for(&job, caller, reply) {
                 Some(answered) => answered,
@@ -119,19 +120,19 @@ impl Daemon {
             },
             Call::Explain { job } => {
                 let work = self.find(&job, caller).and_then(|id| self.explain(id));
-                return self.aside.answer(work, reply);
+                return self.aside.answer(work, reply, user);
             }
             Call::Plan { job } => {
                 let work = self.plan(&job, caller);
-                return self.aside.answer(work, reply);
+                return self.aside.answer(work, reply, user);
             }
             Call::Timeline { since } => {
                 let work = self.timeline(since);
-                return self.aside.answer(Ok(work), reply);
+                return self.aside.answer(Ok(work), reply, user);
             }
             Call::Front => {
                 let work = self.front();
-                return self.aside.answer(work, reply);
+                return self.aside.answer(work, reply, user);
             }
             Call::Figures => return reply.send(Answer::Measured(self.figures())),
             call => (self.call(call, caller), reply),

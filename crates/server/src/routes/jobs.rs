@@ -123,7 +123,7 @@ pub(crate) async fn submit(
     State(house): State<Arc<House>>,
     Submitter(caller): Submitter,
     IdempotencyKey(key): IdempotencyKey,
-    Told(Submissions { jobs }): Told<Submissions>,
+    Told(Submissions { jobs }, _room): Told<Submissions>,
 ) -> Result<(StatusCode, Json<Value>), Denial> {
     let numbers = ask(&house, Call::Submit { jobs, key }, caller).await?;
     Ok((StatusCode::CREATED, numbers))
@@ -262,7 +262,7 @@ pub(crate) async fn output(
 pub(crate) async fn cancel(
     State(house): State<Arc<House>>,
     Submitter(caller): Submitter,
-    Told(jobs): Told<Chosen>,
+    Told(jobs, _room): Told<Chosen>,
 ) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Cancel { jobs }, caller).await
 }
@@ -274,7 +274,7 @@ pub(crate) async fn cancel(
 pub(crate) async fn hold(
     State(house): State<Arc<House>>,
     Submitter(caller): Submitter,
-    Told(jobs): Told<Chosen>,
+    Told(jobs, _room): Told<Chosen>,
 ) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Hold { jobs }, caller).await
 }
@@ -286,7 +286,7 @@ pub(crate) async fn hold(
 pub(crate) async fn release(
     State(house): State<Arc<House>>,
     Submitter(caller): Submitter,
-    Told(jobs): Told<Chosen>,
+    Told(jobs, _room): Told<Chosen>,
 ) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Release { jobs }, caller).await
 }
@@ -298,7 +298,7 @@ pub(crate) async fn release(
 pub(crate) async fn plan(
     State(house): State<Arc<House>>,
     Submitter(caller): Submitter,
-    Told(job): Told<Submission>,
+    Told(job, _room): Told<Submission>,
 ) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Plan { job: Box::new(job) }, caller).await
 }

@@ -95,7 +95,7 @@ pub(crate) async fn policy(
 pub(crate) async fn apply(
     State(house): State<Arc<House>>,
     Admin(caller): Admin,
-    Told(PolicyText { text }): Told<PolicyText>,
+    Told(PolicyText { text }, _room): Told<PolicyText>,
 ) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Apply { text }, caller).await
 }

@@ -47,7 +47,7 @@ pub(crate) async fn list(State(house): State<Arc<House>>, Admin(_): Admin) -> Js
 pub(crate) async fn make(
     State(house): State<Arc<House>>,
     Owner(caller): Owner,
-    Told(TokenRequest { name, scope, seconds }): Told<TokenRequest>,
+    Told(TokenRequest { name, scope, seconds }, _room): Told<TokenRequest>,
 ) -> Result<(StatusCode, Json<TokenMade>), Denial> {
     if scope == Scope::Admin && !caller.is_operator {
         let why = "only who may change everything makes a token that may";

@@ -125,7 +125,7 @@ pub(crate) async fn metrics(
 pub(crate) async fn down(
     State(house): State<Arc<House>>,
     Admin(caller): Admin,
-    Told(DownRequest { how }): Told<DownRequest>,
+    Told(DownRequest { how }, _room): Told<DownRequest>,
 ) -> Result<Json<Value>, Denial> {
     ask(&house, Call::Down { how }, caller).await
 }
