@@ -224,13 +224,22 @@ fn open(orders: &Orders, term: u64, ledger: &Ledger) -> anyhow::Result<Opened> {
     Ok(Opened { body: Joint::new(local, modelled), notes, devices })
 }
 
+/// How a daemon ends that gets a signal: what runs goes on, unless it is to be stopped. Whoever
+/// waits for it to end waits no longer.
+fn after_signal(ending: Option<Down>) -> Down {
+    match ending {
+        Some(Down::Now) => Down::Now,
+        None | Some(Down::Drain | Down::Leave) => Down::Leave,
+    }
+}
+
 impl Daemon {
     /// The loop.
     fn turn_around(&mut self, mut desk: Desk, stop: &AtomicBool) -> anyhow::Result<()> {
         loop {
             let later = self.answer_all(&mut desk);
-            if stop.load(Ordering::SeqCst) && self.ending.is_none() {
-                self.ending = Some(Down::Leave);
+            if stop.load(Ordering::SeqCst) {
+                self.ending = Some(after_signal(self.ending));
             }
             match self.turn() {
                 Ok(advance) => {
@@ -250,7 +259,10 @@ impl Daemon {
                     self.tell_of(&advance.news.jobs, &advance.news.nodes);
                     self.tell_of_ends();
                 }
-                Err(error) => self.note(error),
+                Err(error) => {
+                    self.counts.failed();
+                    self.note(error);
+                }
             }
             later.into_iter().for_each(|asked| self.answer(asked));
             self.look_at_alerts();

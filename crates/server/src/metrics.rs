@@ -181,9 +181,11 @@ pub(crate) struct Traffic {
 const BOUNDS: [f64; 8] = [0.001, 0.004, 0.016, 0.064, 0.256, 1.024, 4.096, 16.384];
 
 impl Traffic {
-    pub(crate) fn count(&self, status: u16, took: Duration) {
+    /// Counts a request and, where it did not wait on purpose, how long it took.
+    pub(crate) fn count(&self, status: u16, took: Option<Duration>) {
         let class = usize::from(status / 100).clamp(1, 5) - 1;
         self.requests[class].fetch_add(1, Ordering::Relaxed);
+        let Some(took) = took else { return };
         let seconds = took.as_secs_f64();
         let place = BOUNDS.iter().position(|bound| seconds <= *bound).unwrap_or(BOUNDS.len());
         self.durations[place].fetch_add(1, Ordering::Relaxed);
@@ -198,7 +200,7 @@ impl Traffic {
             let count = count.load(Ordering::Relaxed);
             requests.add(&[("code", class)], count as f64);
         }
-        let help = "How long requests took, without those that listen for events";
+        let help = "How long requests took, without those that wait for events or the end of a job";
         let name = "motley_http_request_duration_seconds";
         let mut durations = Family::new(name, help, FamilyKind::Histogram);
         let bounds = BOUNDS.into_iter().chain([f64::INFINITY]);
@@ -282,14 +284,18 @@ mod tests {
     #[test]
     fn requests_are_counted_by_class_and_duration() {
         let traffic = Traffic::default();
-        traffic.count(200, Duration::from_micros(500));
-        traffic.count(404, Duration::from_secs(60));
+        traffic.count(200, Some(Duration::from_micros(500)));
+        traffic.count(404, Some(Duration::from_secs(60)));
+        traffic.count(200, None);
         let [requests, durations] = traffic.families();
         let of = |families: Vec<Family>, name: &str| numbers(&families, name);
         let counts = of(vec![requests], "motley_http_requests_total");
         let counts: Vec<f64> = counts.into_iter().map(|(_, count)| count).collect();
-        assert_eq!(counts, [0.0, 1.0, 0.0, 1.0, 0.0]);
-        let sum = of(vec![durations], "motley_http_request_duration_seconds_sum");
-        assert_eq!(sum[0].1, 60.0005);
+        assert_eq!(counts, [0.0, 2.0, 0.0, 1.0, 0.0]);
+        let durations = vec![durations];
+        let of = |suffix: &str| {
+            numbers(&durations, &format!("motley_http_request_duration_seconds_{suffix}"))[0].1
+        };
+        assert_eq!((of("sum"), of("count")), (60.0005, 2.0), "what waits on purpose has none");
     }
 }

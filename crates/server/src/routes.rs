@@ -93,12 +93,12 @@ async fn not_allowed(method: Method, uri: Uri) -> Response {
 /// Counts what is answered, and how long that took.
 async fn count(State(house): State<Arc<House>>, request: Request, next: Next) -> Response {
     let began = Instant::now();
-    // These wait on purpose.
-    let waits = request.uri().path().ends_with("/end");
+    let path = request.uri().path();
+    // These wait on purpose: how long they take says nothing.
+    let waits = path.ends_with("/end") || path == "/v1/events";
     let response = next.run(request).await;
-    if !waits {
-        house.traffic.count(response.status().as_u16(), began.elapsed());
-    }
+    let took = (!waits).then(|| began.elapsed());
+    house.traffic.count(response.status().as_u16(), took);
     response
 }
 

@@ -22,7 +22,8 @@ const WAIT_BOUNDS: usize = 20;
 /// What is counted while the daemon runs.
 #[derive(Default)]
 pub(super) struct Counts {
-    /// Tasks that were placed; jobs that a turn left waiting; turns whose plan broke the law.
+    /// Tasks that were placed; jobs that a turn left waiting; turns that failed, or whose plan
+    /// broke the law.
     attempts: [u64; 3],
     submitted: u64,
     /// Tasks that did their work, failed, were stopped.
@@ -83,6 +84,11 @@ impl Counts {
                 RunState::Running(_) => {}
             }
         }
+    }
+
+    /// Counts a turn that failed.
+    pub(super) fn failed(&mut self) {
+        self.attempts[2] += 1;
     }
 
     /// Counts jobs that were submitted.
@@ -261,4 +267,21 @@ fn process() -> Vec<Family> {
         families.push(family.with(&[], bytes));
     }
     families
+}
+
+#[cfg(test)]
+mod tests {
+    use server::metrics::numbers;
+
+    use super::*;
+
+    #[test]
+    fn a_turn_that_fails_is_counted() {
+        let mut counts = Counts::default();
+        counts.failed();
+        let found = numbers(&counts.families(), "motley_schedule_attempts_total");
+        let of = |result: &str| found.iter().find(|(labels, _)| labels["result"] == result);
+        assert_eq!(of("error").map(|(_, count)| *count), Some(1.0));
+        assert_eq!(of("unschedulable").map(|(_, count)| *count), Some(0.0));
+    }
 }

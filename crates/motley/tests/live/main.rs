@@ -33,6 +33,29 @@ fn what_every_attempt_prints_is_shown_in_full() {
 }
 
 #[test]
+fn a_signal_ends_a_daemon_that_waits_for_what_runs() {
+    let place = Place::up();
+    let mark = place.mark();
+    let script = format!("exec -a {mark} sleep 600");
+    place.submit(&["--", "bash", "-c", &script]);
+    wait_until("it runs", || place.processes(&mark) == 1);
+    let mut down = place.command(&["down"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let is_draining = || {
+        let (_, output, _) = place.run(&["nodes", "--json"]);
+        output.contains("\"drained\"")
+    };
+    wait_until("it drains", is_draining);
+    let pid = place.json(&["status", "--json"])["pid"].to_string();
+    let signalled = std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+    assert!(signalled.success());
+    assert!(down.wait().unwrap().success(), "it has ended");
+    assert_eq!(place.processes(&mark), 1, "what runs goes on");
+    place.start();
+    let state = || place.json(&["nodes", "--json"])[0]["state"].clone();
+    wait_until("it takes work again", || state() == "up");
+}
+
+#[test]
 fn without_a_daemon_one_is_told_how_to_start_it_and_run_can() {
     let place = Place::new();
     let (status, _, errors) = place.run(&["submit", "--", "true"]);
