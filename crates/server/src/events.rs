@@ -5,7 +5,7 @@
 //! long, is told to ask for everything again.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::watch;
@@ -34,6 +34,7 @@ struct Log {
     latest: watch::Sender<u64>,
     /// When a listener was last there.
     heard: AtomicU64,
+    has_ended: AtomicBool,
 }
 
 #[derive(Default)]
@@ -41,6 +42,13 @@ struct Kept {
     /// The number of the first that is kept.
     first: u64,
     events: VecDeque<Arc<str>>,
+}
+
+impl Kept {
+    /// The number of the latest event.
+    fn newest(&self) -> u64 {
+        self.first + self.events.len() as u64 - 1
+    }
 }
 
 impl Happened {
@@ -52,6 +60,7 @@ impl Happened {
             kept: Mutex::new(kept),
             latest,
             heard: AtomicU64::new(0),
+            has_ended: AtomicBool::new(false),
         }))
     }
 
@@ -76,7 +85,7 @@ impl Happened {
             None
         };
         let mut kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = kept.first + kept.events.len() as u64;
+        let number = kept.newest() + 1;
         match event {
             Some(event) => kept.events.push_back(written(&event, &self.id(number)).into()),
             None => {
@@ -88,8 +97,14 @@ impl Happened {
             kept.events.pop_front();
             kept.first += 1;
         }
-        drop(kept);
+        // Before anybody else looks: what is kept and the latest number go together.
         self.0.latest.send_replace(number);
+    }
+
+    /// Tells those who listen that nothing more happens.
+    pub(crate) fn end(&self) {
+        self.0.has_ended.store(true, Ordering::SeqCst);
+        self.0.latest.send_modify(|_| ());
     }
 
     fn id(&self, number: u64) -> String {
@@ -99,7 +114,7 @@ impl Happened {
     /// A place from which to listen: after the event with this id, or from now on.
     pub(crate) fn listen(&self, last: Option<&str>) -> Listener {
         let latest = self.0.latest.subscribe();
-        let newest = *latest.borrow();
+        let newest = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner).newest();
         let numbers = last.and_then(|last| last.split_once('-'));
         let known = numbers.filter(|(epoch, _)| *epoch == self.0.epoch.to_string());
         let seen = known.and_then(|(_, number)| number.parse::<u64>().ok());
@@ -132,13 +147,17 @@ impl Listener {
             if !text.is_empty() {
                 return Some(text);
             }
+            if self.happened.0.has_ended.load(Ordering::SeqCst) {
+                return None;
+            }
             self.latest.changed().await.ok()?;
         }
     }
 
     fn take(&mut self) -> String {
         let kept = self.happened.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let newest = *self.latest.borrow_and_update();
+        self.latest.mark_unchanged();
+        let newest = kept.newest();
         let mut text = String::new();
         if self.seen + 1 < kept.first || self.has_missed {
             self.has_missed = false;
@@ -225,6 +244,33 @@ mod tests {
         happened.tell(|| Some(log("one")));
         let mut back = happened.listen(Some(&before));
         assert_eq!(told(&back.take())[0].0, "log");
+    }
+
+    #[test]
+    fn a_listener_that_comes_while_something_is_told_misses_nothing_and_breaks_nothing() {
+        let happened = Happened::new();
+        let mut before = happened.listen(None);
+        // As `tell` leaves it where nobody listens yet, before it says the number.
+        happened.0.kept.lock().unwrap().first = 5;
+        let mut after = happened.listen(None);
+        assert_eq!(told(&before.take())[0].0, "reset");
+        assert_eq!(after.take(), "");
+        happened.tell(|| Some(log("one")));
+        assert_eq!(told(&before.take()), told(&after.take()));
+    }
+
+    #[tokio::test]
+    async fn a_listener_hears_that_nothing_more_happens() {
+        let happened = Happened::new();
+        let mut listener = happened.listen(None);
+        let other = happened.clone();
+        let heard = tokio::spawn(async move { (listener.next().await, listener.next().await) });
+        tokio::task::yield_now().await;
+        other.tell(|| Some(log("the last")));
+        tokio::task::yield_now().await;
+        other.end();
+        let (last, nothing) = heard.await.unwrap();
+        assert!(last.unwrap().contains("the last") && nothing.is_none());
     }
 
     #[test]

@@ -183,6 +183,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stop.send_replace(true);
+        self.happened.end();
         if let Some(runtime) = self.runtime.take() {
             runtime.block_on(async {
                 let _ = tokio::time::timeout(FAREWELL, self.gone.recv()).await;
