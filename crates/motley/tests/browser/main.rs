@@ -93,6 +93,39 @@ fn the_queue_is_filtered_and_put_in_the_order_that_is_asked_for() {
 }
 
 #[test]
+fn a_token_of_the_address_is_one_and_replaces_another_only_once_that_is_confirmed() {
+    let Some(stage) = Stage::up() else { return };
+    let page = stage.open("read", "/queue");
+    let is_of = |scope: &str| {
+        page.until(&format!("document.querySelector('#scope').textContent === '{scope}'"));
+        page.until("document.querySelector('#connection').dataset.state === 'live'");
+    };
+    is_of("read");
+    for wrong in ["%", "%E0%A4", "a%20b", "%C3%BC", ""] {
+        page.run(&format!("location.hash = '#token={wrong}&/queue'"));
+        page.until("location.hash === '#/queue'");
+        page.until("document.querySelector('#told').textContent.includes('no token')");
+        page.run("document.querySelector('#told').textContent = ''");
+    }
+    is_of("read");
+    let other = format!("location.hash = '#token={}&/fleet'", stage.token("admin"));
+    page.run(&other);
+    page.until("document.querySelector('#confirm').open");
+    assert_eq!(page.text("location.hash"), "#/fleet", "no token stays in the address");
+    page.click("[data-action=confirm-no]");
+    page.until("!document.querySelector('#confirm').open");
+    is_of("read");
+    page.run(&other);
+    page.until("document.querySelector('#confirm').open");
+    page.click("[data-action=confirm-yes]");
+    is_of("admin");
+    // The one that is used already needs no question.
+    page.run(&other);
+    page.until("location.hash === '#/fleet'");
+    assert_eq!(page.run("return document.querySelector('#confirm').open"), false);
+}
+
+#[test]
 fn a_job_says_why_it_waits_and_what_would_start_it() {
     let Some(stage) = Stage::up() else { return };
     let job = stage.place.submit(&["--gpus", "H100:9", "--time", "1h", "--", "true"]);

@@ -48,6 +48,9 @@ export function hasToken() {
   return Boolean(token);
 }
 
+/** Whether this is the token in use. */
+export const isHeld = (secret) => hasToken() && token === secret;
+
 /** The header that proves who asks. */
 export const proof = () => ({ Authorization: `Bearer ${token}` });
 

@@ -1,7 +1,7 @@
 // The page: which part is shown, the header, the token, and the keys.
 
-import { forgetToken, hasToken, onUnknownToken, useToken } from "./api.js";
-import { byId, chip, make, setText, swap } from "./dom.js";
+import { forgetToken, hasToken, isHeld, onUnknownToken, useToken } from "./api.js";
+import { byId, chip, make, setText, swap, tell } from "./dom.js";
 import { fetchStatus } from "./fetching.js";
 import { fleet } from "./fleet.js";
 import { shortCount, several, count } from "./format.js";
@@ -11,6 +11,7 @@ import { job } from "./job.js";
 import { hurry, leave, listen, restSoon } from "./live.js";
 import { policy, phases } from "./policy.js";
 import { queue } from "./queue.js";
+import { confirm } from "./rights.js";
 import { known, timing, watch } from "./store.js";
 import { submitting } from "./submit.js";
 import { timeline } from "./timeline.js";
@@ -58,10 +59,40 @@ let current = null;
 function takeTokenOfAddress() {
   const found = /^#token=([^&]*)(?:&(.*))?$/.exec(location.hash);
   if (!found) return false;
-  useToken(decodeURIComponent(found[1]));
   // The token is not to stay in the address, where it would be copied, kept and shown.
   history.replaceState(null, "", found[2] ? `#${found[2]}` : "#/fleet");
+  let secret = "";
+  try {
+    secret = decodeURIComponent(found[1]);
+  } catch {
+    // With a lone percent sign it is none, which is said below.
+  }
+  if (!isToken(secret)) {
+    tell("The address has no token that could be one; it is not used.");
+    return false;
+  }
+  if (hasToken() && !isHeld(secret)) {
+    // A link of somebody else is not to put their rights in the place of one's own unseen.
+    const title = "Use the token of this address?";
+    const text = "Another is in use. What you do from then on is done as whoever the new one is of.";
+    const act = () => {
+      takeUp(secret);
+      begin();
+    };
+    confirm({ title, text, yes: "Use it", act });
+    return false;
+  }
+  takeUp(secret);
   return true;
+}
+
+// A token is sent in a header, which holds no other letters.
+const isToken = (secret) => /^[\x21-\x7e]+$/.test(secret);
+
+function takeUp(secret) {
+  useToken(secret);
+  known.who = null;
+  known.fetched.clear();
 }
 
 function place() {
@@ -139,13 +170,11 @@ function mountLogin() {
   byId("login-form").addEventListener("submit", (event) => {
     event.preventDefault();
     const secret = byId("token").value.trim();
-    // A token is sent in a header, which holds no other letters.
-    if (!/^[\x21-\x7e]+$/.test(secret)) {
+    if (!isToken(secret)) {
       setText(byId("login-reason"), "A token has letters, digits and signs, and no space.");
       return;
     }
-    useToken(secret);
-    known.fetched.clear();
+    takeUp(secret);
     begin();
   });
   byId("leave").addEventListener("click", () => {
