@@ -3,6 +3,7 @@
 use std::env;
 use std::fs::OpenOptions;
 use std::net::ToSocketAddrs as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -75,7 +76,7 @@ pub(super) fn start(args: &Up, place: &Place) -> anyhow::Result<StatusView> {
     }
     place.make()?;
     let path = place.log_file();
-    let log = OpenOptions::new().create(true).append(true).open(&path);
+    let log = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
     let log = log.with_context(|| format!("open {}", path.display()))?;
     let from = log.metadata().map_or(0, |found| found.len());
     let mut command = Command::new(env::current_exe().context("find this program")?);

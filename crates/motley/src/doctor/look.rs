@@ -194,7 +194,10 @@ pub(super) fn daemon(place: &Place) -> Daemon {
     match status {
         Ok(status) => {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            let trouble = trouble(&tail(&place.log_file()), now.as_secs());
+            let log = place.log_file();
+            let changed = fs::metadata(&log).map_or(0, |found| found.mtime());
+            let changed = u64::try_from(changed).unwrap_or(0);
+            let trouble = trouble(&tail(&log), changed, now.as_secs());
             let (version, pid, notes) = (status.version, status.pid, status.notes);
             Daemon::Running { version, pid, notes, trouble }
         }
@@ -239,19 +242,31 @@ fn tail(path: &Path) -> String {
 }
 
 /// The lines of a log that tell of something that went wrong lately: `SECONDS.MILLIS TEXT`, or what
-/// a daemon printed when it could not begin or broke.
-fn trouble(log: &str, now: u64) -> Vec<String> {
-    let is_plain = |text: &str| ["listening at ", "alert "].iter().any(|so| text.starts_with(so));
-    let is_trouble = |line: &&str| {
+/// a daemon printed when it could not begin or broke. That bears no time: it is as late as the next
+/// line that does, or as the last change of the log.
+fn trouble(log: &str, changed: u64, now: u64) -> Vec<String> {
+    let plain = ["listening at ", "alert ", "sensors say something again"];
+    let is_plain = |text: &str| plain.iter().any(|so| text.starts_with(so));
+    let is_late = |at: u64| at + TROUBLE_SECONDS >= now;
+    let mut found = Vec::new();
+    let mut latest = changed;
+    for line in log.lines().rev() {
         let stamped = line
             .split_once(' ')
             .and_then(|(stamp, text)| Some((stamp.split_once('.')?.0.parse::<u64>().ok()?, text)));
-        match stamped {
-            Some((at, text)) => at + TROUBLE_SECONDS >= now && !is_plain(text),
+        let is_trouble = match stamped {
+            Some((at, text)) => {
+                latest = at;
+                !is_plain(text)
+            }
             None => line.starts_with("error: ") || line.contains("panicked at"),
+        };
+        if is_trouble && is_late(latest) {
+            found.push(line.to_owned());
         }
-    };
-    log.lines().filter(is_trouble).map(str::to_owned).collect()
+    }
+    found.reverse();
+    found
 }
 
 /// An error with its causes.
@@ -275,11 +290,18 @@ mod tests {
 
     #[test]
     fn trouble_is_what_went_wrong_lately() {
-        let log = "1000.000 a plan broke the law\n900000.000 listening at http://127.0.0.1:1\n\
-                   900000.100 alert hot {} is firing: 9\n900001.000 write the journal: full\n\
-                   error: failed to begin\nsome words\n";
-        let lines = ["900001.000 write the journal: full", "error: failed to begin"];
-        assert_eq!(trouble(log, 900_002), lines);
+        let log = "error: failed long ago\n1000.000 a plan broke the law\n\
+                   900000.000 listening at http://127.0.0.1:1\n\
+                   900000.100 alert hot {} is firing: 9\n900000.200 sensors say nothing\n\
+                   900000.300 sensors say something again\n900001.000 write the journal: full\n\
+                   error: failed to begin\nsome words\nthread 'main' panicked at x.rs\n";
+        let stamped = ["900000.200 sensors say nothing", "900001.000 write the journal: full"];
+        let unstamped = ["error: failed to begin", "thread 'main' panicked at x.rs"];
+        assert_eq!(trouble(log, 900_002, 900_002), [stamped, unstamped].concat());
+        // A day after the last change nothing is late any more, whether it bears a time or not.
+        let late = 900_003 + TROUBLE_SECONDS;
+        assert_eq!(trouble(log, 900_002, late), Vec::<String>::new());
+        assert_eq!(trouble(log, 900_100, late), unstamped);
     }
 
     #[test]

@@ -33,3 +33,12 @@ fn the_doctor_sees_the_daemon_its_directory_and_what_is_wrong_with_it() {
     assert!(status == 1 && text.contains(&format!("→ chmod go-w {home}")), "{text}");
     assert!(text.contains("\n1 failure, "), "{text}");
 }
+
+#[test]
+fn what_a_daemon_writes_for_itself_is_nobody_elses_to_read() {
+    let place = Place::up();
+    for file in ["log", "journal", "lock"] {
+        let found = fs::metadata(place.file(&format!("motley/{file}"))).unwrap();
+        assert_eq!(found.permissions().mode() & 0o077, 0, "{file}");
+    }
+}
