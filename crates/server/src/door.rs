@@ -15,6 +15,7 @@ use crate::desk::Counter;
 use crate::events::Happened;
 use crate::metrics::Traffic;
 use crate::pace::{Limit, Pace, Who};
+use crate::places::{Most, Places};
 use crate::serve::OutputSource;
 use crate::token::{Proof, Tokens, now};
 
@@ -23,6 +24,10 @@ const USERS: Limit = Limit { burst: 5_000.0, each_second: 2_000.0 };
 
 /// How often one address may ask without a token that holds.
 const STRANGERS: Limit = Limit { burst: 50.0, each_second: 5.0 };
+
+/// The most that listen for events at a time: users, and operators, whom nobody is to lock out.
+const LISTENERS_MAX: Most = Most { all: 200, each: 100 };
+const OPERATORS_MAX: Most = Most { all: 50, each: 50 };
 
 /// How often it is looked whether a token still holds, where nobody says otherwise: the clock of
 /// the system may be set.
@@ -47,6 +52,8 @@ pub(crate) struct House {
     pub(crate) output: OutputSource,
     pub(crate) version: &'static str,
     pub(crate) traffic: Arc<Traffic>,
+    /// Places of those who listen for events: of users, and of operators.
+    pub(crate) listeners: [Places; 2],
     users: Pace,
     strangers: Pace,
 }
@@ -70,6 +77,7 @@ impl House {
             output,
             version,
             traffic,
+            listeners: [Places::new(LISTENERS_MAX), Places::new(OPERATORS_MAX)],
             users,
             strangers,
         }
@@ -136,11 +144,15 @@ impl House {
     }
 }
 
+/// Whether a user of this machine may do everything: root, and whoever runs the daemon.
+pub(crate) fn is_operator(user: User) -> bool {
+    user.uid == 0 || user.uid == rustix::process::geteuid().as_raw()
+}
+
 /// A user of this machine, over the socket.
 fn user_of_machine(user: User) -> Result<Visitor, Denial> {
-    let own = rustix::process::geteuid();
-    let is_operator = user.uid == 0 || user.uid == own.as_raw();
-    if !own.is_root() && !is_operator {
+    let is_operator = is_operator(user);
+    if !rustix::process::geteuid().is_root() && !is_operator {
         let other = "this daemon serves another user; start one of your own: motley up";
         return Err(Denial::new(Kind::Forbidden, other));
     }

@@ -70,11 +70,6 @@ impl Happened {
         self.0.latest.receiver_count() > 0 || now() < heard.saturating_add(ABSENCE)
     }
 
-    /// How many listen.
-    pub(crate) fn listeners(&self) -> usize {
-        self.0.latest.receiver_count()
-    }
-
     /// Tells those who listen. Where nobody does, the event is not put together, and whoever comes
     /// back then is told that something was missed.
     pub fn tell(&self, event: impl FnOnce() -> Option<EventView>) {

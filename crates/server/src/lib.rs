@@ -16,6 +16,7 @@ mod events;
 pub mod metrics;
 mod page;
 mod pace;
+mod places;
 mod problem;
 mod routes;
 mod serve;

@@ -15,20 +15,31 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, UnixListener, UnixStream};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt as _;
 
 use crate::desk::{self, Desk};
-use crate::door::{House, Peer};
+use crate::door::{House, Peer, is_operator};
 use crate::events::Happened;
 use crate::metrics::{Family, Traffic};
+use crate::places::{Most, Places};
 use crate::routes;
 use crate::token::{TokenError, Tokens};
 
-/// So many connections are served at a time; more wait in the queue of the system.
-const CONNECTIONS_MAX: usize = 512;
+/// So many connections over TCP are served at a time; more wait in the queue of the system. All
+/// come from this machine or its proxy, so that their addresses tell nobody from another.
+const STRANGERS_MAX: usize = 256;
+
+/// So many of users of this machine over the socket, and so many of operators, whom nobody is to
+/// lock out; all together are fewer than the files that a process may open by default.
+const USERS_MAX: Most = Most { all: 384, each: 192 };
+const OPERATORS_MAX: Most = Most { all: 256, each: 256 };
+
+/// How long a client may take nothing of what it is sent.
+const UNREAD: Duration = Duration::from_secs(30);
 
 /// How long a client may take to send the head of a request.
 const HEAD: Duration = Duration::from_secs(5);
@@ -145,8 +156,10 @@ pub fn open(
         .map_err(OpenError::Threads)?;
     let (stop, stopped) = watch::channel(false);
     let (held, gone) = mpsc::channel(1);
-    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    let hall = Hall { router: routes::router(Arc::new(house)), room, stopped, held };
+    let room = Arc::new(Semaphore::new(STRANGERS_MAX));
+    let places = [Places::new(USERS_MAX), Places::new(OPERATORS_MAX)];
+    let router = routes::router(Arc::new(house));
+    let hall = Hall { router, room, places, unread: UNREAD, stopped, held };
     let own = listen_on_socket(&runtime, &socket)?;
     runtime.spawn(accept_users(own, hall.clone()));
     let mut address = None;
@@ -215,12 +228,15 @@ fn listen_on_socket(runtime: &Runtime, path: &Path) -> Result<UnixListener, Open
 struct Hall {
     router: Router,
     room: Arc<Semaphore>,
+    /// Of users of this machine, and of operators.
+    places: [Places; 2],
+    unread: Duration,
     stopped: watch::Receiver<bool>,
     held: mpsc::Sender<()>,
 }
 
 impl Hall {
-    /// Room for one more connection, once there is; `None` once the daemon ends.
+    /// Room for one more connection over TCP, once there is; `None` once the daemon ends.
     async fn room(&mut self) -> Option<OwnedSemaphorePermit> {
         let room = Arc::clone(&self.room);
         tokio::select! {
@@ -236,7 +252,7 @@ async fn over(stopped: &mut watch::Receiver<bool>) {
 }
 
 async fn accept_users(listener: UnixListener, mut hall: Hall) {
-    while let Some(permit) = hall.room().await {
+    loop {
         let accepted = tokio::select! {
             () = over(&mut hall.stopped) => return,
             accepted = listener.accept() => accepted,
@@ -246,9 +262,25 @@ async fn accept_users(listener: UnixListener, mut hall: Hall) {
             continue;
         };
         let Ok(peer) = stream.peer_cred() else { continue };
-        let peer = Peer::User(User { uid: peer.uid(), gid: peer.gid() });
-        tokio::spawn(converse(stream, peer, hall.clone(), permit));
+        let user = User { uid: peer.uid(), gid: peer.gid() };
+        match hall.places[usize::from(is_operator(user))].take(user.uid) {
+            Some(place) => {
+                tokio::spawn(converse(stream, Peer::User(user), hall.clone(), place));
+            }
+            None => refuse(&stream),
+        }
     }
+}
+
+/// Says that there is no room, as far as that can be said at once.
+fn refuse(stream: &UnixStream) {
+    let why = "you have too many connections, or all users together; try again in a moment";
+    let body = serde_json::json!({ "status": 503, "title": "Service Unavailable", "detail": why });
+    let body = body.to_string();
+    let length = body.len();
+    let head = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\n\
+                Retry-After: 1\r\nConnection: close\r\n";
+    let _ = stream.try_write(format!("{head}Content-Length: {length}\r\n\r\n{body}").as_bytes());
 }
 
 async fn accept_strangers(listener: TcpListener, mut hall: Hall) {
@@ -268,12 +300,15 @@ async fn accept_strangers(listener: TcpListener, mut hall: Hall) {
 
 /// Serves one connection until it closes, or the daemon ends.
 async fn converse(
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    stream: impl AsyncRead + AsyncWrite + Send + 'static,
     peer: Peer,
     mut hall: Hall,
-    _permit: OwnedSemaphorePermit,
+    _place: impl Send + 'static,
 ) {
     let _held = hall.held;
+    let mut stream = TimeoutStream::new(stream);
+    // One that takes nothing of its answer would have its place for ever.
+    stream.set_write_timeout(Some(hall.unread));
     let service = hall.router.map_request(move |mut request: hyper::Request<_>| {
         request.extensions_mut().insert(peer);
         request
@@ -283,7 +318,7 @@ async fn converse(
         .header_read_timeout(HEAD)
         .max_buf_size(HEAD_MAX)
         .max_headers(HEADERS_MAX)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+        .serve_connection(TokioIo::new(Box::pin(stream)), TowerToHyperService::new(service));
     tokio::pin!(connection);
     tokio::select! {
         // A connection that breaks is its client's affair.
@@ -292,5 +327,47 @@ async fn converse(
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::routing;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_takes_nothing_of_an_answer_is_let_go() {
+        let (_stop, stopped) = watch::channel(false);
+        let (held, _gone) = mpsc::channel(1);
+        let most = Most { all: 1, each: 1 };
+        let places = [Places::new(most), Places::new(most)];
+        let long = || async { vec![0_u8; 16 << 20] };
+        let router = Router::new().route("/", routing::get(long));
+        let (room, unread) = (Arc::new(Semaphore::new(1)), Duration::from_millis(50));
+        let hall = Hall { router, room, places, unread, stopped, held };
+        let (client, stream) = UnixStream::pair().unwrap();
+        let asked = b"GET / HTTP/1.1\r\nHost: m\r\n\r\n";
+        assert_eq!(client.try_write(asked).unwrap(), asked.len());
+        let place = hall.places[0].take(7);
+        let peer = Peer::User(User { uid: 7, gid: 7 });
+        let served = converse(stream, peer, hall.clone(), place);
+        tokio::time::timeout(Duration::from_secs(20), served).await.expect("it is let go");
+        assert!(hall.places[0].take(7).is_some(), "its place is free");
+    }
+
+    #[tokio::test]
+    async fn who_finds_no_place_is_told_so() {
+        let (client, stream) = UnixStream::pair().unwrap();
+        refuse(&stream);
+        drop(stream);
+        client.readable().await.unwrap();
+        let mut said = vec![0; 4096];
+        let count = client.try_read(&mut said).unwrap();
+        let said = String::from_utf8_lossy(&said[..count]).into_owned();
+        let (head, body) = said.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 503 "), "{head}");
+        assert!(head.contains(&format!("Content-Length: {}", body.len())), "{head}");
+        serde_json::from_str::<crate::api::Problem>(body).unwrap();
     }
 }

@@ -19,9 +19,6 @@ use crate::api::{AlertView, Call, Denial, DownRequest, Kind, Running, StatusView
 use crate::door::{Admin, House, Reader, Visitor, Watcher};
 use crate::metrics as measured;
 
-/// The most clients that listen at a time.
-const LISTENERS_MAX: usize = 200;
-
 /// How often a client that hears nothing is told that all is well.
 const PULSE: Duration = Duration::from_secs(15);
 
@@ -53,18 +50,20 @@ pub(crate) async fn whoami(visitor: Visitor) -> Json<Whoami> {
 ))]
 pub(crate) async fn events(
     State(house): State<Arc<House>>,
-    Watcher { proof, .. }: Watcher,
+    Watcher { proof, caller }: Watcher,
     headers: HeaderMap,
 ) -> Result<Response, Denial> {
-    if house.happened.listeners() >= LISTENERS_MAX {
-        let why = format!("{LISTENERS_MAX} clients listen already; try again later");
+    let places = &house.listeners[usize::from(caller.is_operator)];
+    let Some(place) = places.take(caller.user.uid) else {
+        let why = "too many clients listen already, of yours or of all; try again later";
         return Err(Denial::new(Kind::Unavailable, why));
-    }
+    };
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let mut listener = house.happened.listen(last);
     // One piece waits for the client at most: whoever is slower than that is told to ask again.
     let (pieces, stream) = mpsc::channel::<Bytes>(1);
     tokio::spawn(async move {
+        let _place = place;
         if pieces.send(Bytes::from_static(b": welcome\n\n")).await.is_err() {
             return;
         }
