@@ -392,7 +392,7 @@ pub enum Token {
         #[arg(long, value_name = "SCOPE", default_value = "read", value_parser = scope)]
         scope: Scope,
         /// For how long it holds [default: until it is revoked]
-        #[arg(long = "for", value_name = "SPAN")]
+        #[arg(long = "for", value_name = "SPAN", value_parser = holding)]
         span: Option<Span>,
         /// How to ask.
         #[command(flatten)]
@@ -409,6 +409,15 @@ pub enum Token {
         #[command(flatten)]
         at: At,
     },
+}
+
+/// For how long a token holds: it is told in whole seconds.
+fn holding(text: &str) -> Result<Span, String> {
+    let span: Span = text.parse().map_err(|error| format!("{error}"))?;
+    match span.0 >= 1_000_000 {
+        true => Ok(span),
+        false => Err("a token holds for a second at least".to_owned()),
+    }
 }
 
 fn scope(text: &str) -> Result<Scope, String> {

@@ -552,4 +552,10 @@ fn a_token_holds_for_as_long_as_makes_sense() {
         assert_eq!(make(wrong).status, 422, "{wrong}");
     }
     assert_eq!(make(3_155_760_000).status, 201);
+    // What an option may not be is known before anything is asked.
+    for wrong in ["0s", "999ms", "soon"] {
+        let (status, _, errors) = web.place.run(&["token", "create", "short", "--for", wrong]);
+        assert_eq!(status, 2, "{wrong}: {errors}");
+    }
+    assert_eq!(web.place.run(&["token", "create", "short", "--for", "1s"]).0, 0);
 }
