@@ -12,7 +12,7 @@ mod waits;
 use std::sync::Arc;
 
 use fleet::explanation::Constraint;
-use fleet::{Job, JobId, Policy, Time};
+use fleet::{Job, JobId, Policy, RunId, Time};
 use planner::inquiry::Answer;
 use planner::inquiry::timeline::PastError;
 use serde::Serialize;
@@ -98,6 +98,14 @@ impl<'a> Asked<'a> {
     }
 
     /// What a job is called: `train (j3)`.
+    /// The number of a task, as its user counts, who may have given the first one any.
+    fn task(&self, run: RunId) -> u32 {
+        let own = Some(&self.visit.job).filter(|job| job.id == run.job);
+        let job = own.or_else(|| self.jobs.iter().find(|job| job.id == run.job));
+        let program = job.and_then(|job| job.program.as_deref());
+        program.map_or(0, |program| program.first).saturating_add(run.task.0)
+    }
+
     fn job(&self, id: JobId) -> String {
         match self.jobs.iter().find(|job| job.id == id) {
             Some(job) => format!("{} ({id})", words::clip(&job.name)),

@@ -79,6 +79,9 @@ fn tasks_of_an_array_know_their_number_and_all_are_done() {
     assert_eq!(numbers, (5..=14).collect::<Vec<_>>());
     let view = place.json(&["job", "show", &job, "--json"]);
     assert_eq!((view["state"].as_str(), view["done"].as_u64()), (Some("done"), Some(10)));
+    // Every page counts as its user does.
+    let (_, why, errors) = place.run(&["job", "explain", &job]);
+    assert!(why.contains("task 14 at ") && !why.contains("task 4 at "), "{why}{errors}");
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn part(
     };
     PlacedPart {
         at_seconds: at.as_seconds(),
-        task: placement.run.task.0,
+        task: asked.task(placement.run),
         attempt: placement.run.attempt.0,
         alternative: placement.alternative,
         node: names.node(placement.node),

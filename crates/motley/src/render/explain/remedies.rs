@@ -155,7 +155,7 @@ fn eviction(asked: &Asked<'_>, remedy: &Remedy) -> RemedyPart {
     let text = format!("if {} on {node} were gone, {}", task(asked, *run), progress(*lost));
     let run = RunPart {
         job: run.job.0,
-        task: run.task.0,
+        task: asked.task(*run),
         attempt: run.attempt.0,
         node,
         lost_seconds: lost.as_seconds(),
@@ -165,7 +165,7 @@ fn eviction(asked: &Asked<'_>, remedy: &Remedy) -> RemedyPart {
 
 /// `task 2 of train (j3)`.
 fn task(asked: &Asked<'_>, run: RunId) -> String {
-    format!("task {} of {}", run.task, asked.job(run.job))
+    format!("task {} of {}", asked.task(run), asked.job(run.job))
 }
 
 fn progress(lost: Span) -> String {
