@@ -152,8 +152,9 @@ impl Client {
                 *sender = reach(socket).await?;
             }
             match converse(sender, request.clone()).await {
-                // What only looks may be asked twice.
-                Err(_) if *request.method() == Method::GET => {
+                // What only looks may be asked twice, and what was never sent too: a large
+                // submission may take longer to write down than the daemon waits for a request.
+                Err(error) if error.is_canceled() || *request.method() == Method::GET => {
                     *sender = reach(socket).await?;
                     converse(sender, request).await
                 }
@@ -180,4 +181,34 @@ async fn converse(
     let answer = sender.send_request(request).await?;
     let status = answer.status();
     Ok((status, answer.into_body().collect().await?.to_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn what_was_never_sent_is_sent_over_a_new_connection() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        let (tell, is_closed) = std::sync::mpsc::channel();
+        let served = std::thread::spawn(move || {
+            // As a daemon does that has waited for long enough.
+            drop(listener.accept().unwrap());
+            tell.send(()).unwrap();
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut asked = [0; 4096];
+            let count = stream.read(&mut asked).unwrap();
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n7").unwrap();
+            String::from_utf8_lossy(&asked[..count]).into_owned()
+        });
+        let mut client = Client::connect(&path).unwrap();
+        is_closed.recv().unwrap();
+        assert_eq!(client.ask::<u32>(&Ask::post("/v1/jobs")).unwrap(), 7);
+        assert!(served.join().unwrap().starts_with("POST /v1/jobs "));
+    }
 }
