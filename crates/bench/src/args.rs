@@ -132,12 +132,31 @@ pub struct Rounds {
     /// What each move of a job to another class, or start after a stop, costs, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = within_a_round)]
     pub moving: u32,
+    /// By how many percent declared rates may be wrong, either way
+    #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..100))]
+    pub rates_wrong: u32,
+    /// By which factor declared work may be too small or too large
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = work_factor)]
+    pub work_wrong: f64,
+    /// Decides how wrong they are
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Draw the front between the mean and the longest of A and C as SVG into this folder
+    #[arg(long, value_name = "DIR")]
+    pub plots: Option<PathBuf>,
     /// Print a list of records as JSON, and nothing else
     #[arg(long)]
     pub json: bool,
     /// Play the two small traces only
     #[arg(long, conflicts_with = "trace")]
     pub quick: bool,
+}
+
+fn work_factor(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(factor) if (1.0..=100.0).contains(&factor) => Ok(factor),
+        _ => Err("a factor from 1 to 100".to_owned()),
+    }
 }
 
 fn within_a_round(text: &str) -> Result<u32, String> {

@@ -18,6 +18,10 @@ pub mod product;
 pub mod contender;
 pub mod input;
 pub mod published;
+pub mod errors;
+pub mod drawn;
+pub mod trials;
+pub mod front;
 pub mod figures;
 pub mod scale;
 pub mod report;
@@ -31,6 +35,7 @@ use crate::crew;
 use crate::record::Record;
 use case::Case;
 use contender::Contender;
+use errors::Errors;
 use figures::Figures;
 use player::Player;
 use product::Toll;
@@ -42,6 +47,17 @@ pub enum Lag {
     Kept,
     /// Everything is known at the start of each round.
     Dropped,
+}
+
+/// Under what a policy is played.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    /// Whether the lag is there.
+    pub lag: Lag,
+    /// What a move costs, in seconds.
+    pub move_seconds: f64,
+    /// How wrong what the planner is told is.
+    pub errors: Errors,
 }
 
 /// One policy on one trace.
@@ -76,9 +92,12 @@ pub fn run(folder: &Path, asked: &Rounds) -> anyhow::Result<(String, Vec<Record>
             tasks.extend(lags.map(|lag| (place, case, *contender, lag)));
         }
     }
-    let moving = f64::from(asked.moving);
+    let move_seconds = f64::from(asked.moving);
+    let (rates, work) = (f64::from(asked.rates_wrong) / 100.0, asked.work_wrong);
+    let errors = Errors { rates, work, seed: asked.seed };
     let outcomes = crew::share(&tasks, |(place, case, contender, lag)| {
-        play(case, *contender, *lag, moving).map(|(figures, toll)| Outcome {
+        let terms = Terms { lag: *lag, move_seconds, errors };
+        play(case, *contender, terms).map(|(figures, toll)| Outcome {
             case: *place,
             contender: *contender,
             lag: *lag,
@@ -87,13 +106,22 @@ pub fn run(folder: &Path, asked: &Rounds) -> anyhow::Result<(String, Vec<Record>
         })
     });
     let outcomes: Vec<_> = outcomes.into_iter().collect::<anyhow::Result<_>>()?;
-    let report = report::Report { cases: &cases, outcomes: &outcomes, moving: asked.moving };
+    let is_plain = asked.moving == 0 && asked.rates_wrong == 0 && asked.work_wrong <= 1.0;
+    let report = report::Report { cases: &cases, outcomes: &outcomes, is_plain };
     let (mut text, mut records) = (report.text(), report.records());
     if asked.trace.is_none() && !asked.quick {
+        let trials = trials::all(&cases)?;
+        text.push_str(&trials::text(&trials));
+        records.extend(trials::records(&trials));
         // After the others, so that nothing else runs meanwhile.
         let costs = scale::measure();
         text.push_str(&scale::text(&costs));
         records.extend(scale::records(&costs));
+    }
+    if let Some(folder) = &asked.plots {
+        crate::openb::plots::prepare(folder)?;
+        let files = front::write(folder, &cases)?;
+        text.push_str(&format!("plots in {}: {}\n", folder.display(), files.join(", ")));
     }
     Ok((text, records))
 }
@@ -110,7 +138,11 @@ fn cases(folder: &Path, asked: &Rounds) -> anyhow::Result<Vec<Case>> {
     let read = |(name, trace, cluster): &(&str, &str, input::Cluster)| {
         input::case(name, &input::published(folder, trace), *cluster, &rates)
     };
-    wanted.map(read).collect()
+    let mut cases: Vec<Case> = wanted.map(read).collect::<anyhow::Result<_>>()?;
+    if !asked.quick {
+        cases.extend(drawn::cases(&rates));
+    }
+    Ok(cases)
 }
 
 /// Plays one policy on one trace.
@@ -120,11 +152,10 @@ fn cases(folder: &Path, asked: &Rounds) -> anyhow::Result<Vec<Case>> {
 pub fn play(
     case: &Case,
     contender: Contender,
-    lag: Lag,
-    move_seconds: f64,
+    terms: Terms,
 ) -> anyhow::Result<(Figures, Option<Toll>)> {
-    let mut player = contender.player(case, lag, move_seconds);
-    let played = clock::play(case, &mut player, move_seconds)
+    let mut player = contender.player(case, terms);
+    let played = clock::play(case, &mut player, terms.move_seconds)
         .with_context(|| format!("play {} on {}", contender.name(), case.name))?;
     let toll = match &player {
         Player::Motley(product) => Some(product.toll),

@@ -191,6 +191,13 @@ pub struct Allotment {
     pub granted: BTreeMap<JobId, BTreeMap<TaskIndex, Way>>,
     /// The jobs of which tasks have nothing, and what they came nearest to.
     pub outbid: BTreeMap<JobId, Option<Outbid>>,
+    /// What was granted to jobs that found no nodes for it: they are not granted it again while
+    /// nothing is new, until devices are divided again.
+    pub scattered: BTreeMap<JobId, BTreeSet<Way>>,
+    /// The latest snapshot in which a job found none.
+    pub scattered_at: Serial,
+    /// Whether what they gave back is still to be given to others.
+    pub is_given_back: bool,
 }
 
 /// How a task is to run: which alternative, on what.

@@ -77,8 +77,9 @@ fn a_policy_unlike_any_is_answered_with_all() {
     assert_eq!(
         error,
         "error: failed to find the policy \"zzz\": there is no such file, and the policies that \
-         come with the program are default, by-utilisation, pack, green, balanced, \
-         round-robin, priority, fair-share\n"
+         come with the program are default, by-utilisation, pack, green, balanced, mean, \
+         mean-fair, max-min-fair, finish-time-fair, makespan, throughput, round-robin, priority, \
+         fair-share\n"
     );
 }
 

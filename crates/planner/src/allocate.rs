@@ -15,19 +15,20 @@ mod entrants;
 mod lots;
 mod view;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fleet::explanation::{Outbid, TierInForce};
 use fleet::policy::Allocate;
 use fleet::snapshot::{Allotment, Way};
-use fleet::{Decision, JobId, Mark, Policy, Snapshot, Span, Stop, StopCause, TaskIndex};
+use fleet::{Decision, JobId, Mark, Policy, Serial, Snapshot, Span, Stop, StopCause, TaskIndex};
 
 use crate::apportion::worth::{Aim, Prospect};
 use crate::apportion::{Bid, Claim, divide, steps_enough};
 use crate::{Effort, Scratch};
 use entrants::{Entrant, Field, field};
 use lots::Lots;
+use view::View;
 
 /// For how many rounds a job is expected to stay where it is put, unless it ends sooner: moves that
 /// take most of a round still pay where they bring hours on a better class. Between 3 and 30 little
@@ -52,22 +53,98 @@ pub(crate) fn plan(
     let Field { entrants, hopeless } = field(snapshot, &policy.order, &lots, scratch);
     let mut round =
         Round { snapshot, allocate, lots: &lots, steps_max: effort.steps / 2, steps: 0 };
-    let allotment = round.renew(&entrants);
+    let mut allotment = round.renew(&entrants);
     let steps = round.steps;
-    let view = view::View::of(snapshot, &allotment, (&entrants, &hopeless));
-
     let rest = Effort { steps: effort.steps.saturating_sub(steps), ..effort };
-    let decision = crate::plan_what_waits(&view.snapshot, (policy, tiers), rest, scratch, mark);
+    let (view, decision) = {
+        let told = (&entrants[..], &hopeless, tiers);
+        place(snapshot, &mut allotment, told, (policy, rest), (scratch, mark))
+    };
+    let mut stops = stops_of(&entrants, &allotment);
+    // What is stopped makes room only once that is confirmed.
+    if stops.is_empty() && !entrants.iter().any(|entrant| entrant.is_leaving) {
+        give_back(&mut allotment, view.unplaced(&decision), snapshot.serial);
+    }
     let until = allocate.rounds.map(|rounds| allotment.began.after(rounds));
-    let mut decision = view.widen(snapshot, decision, (&allotment, until));
-    let stops = &mut decision.plan.stops;
-    stops.extend(stops_of(&entrants, &allotment));
-    stops.sort_unstable_by_key(|stop| stop.run);
-    let boundary = until.filter(|_| !entrants.is_empty());
-    decision.plan.wake = [decision.plan.wake, boundary].into_iter().flatten().min();
+    let boundary = until.filter(|_| could_be_otherwise(&allotment, &entrants));
+    let mut decision = view.widen(snapshot, decision, (&allotment, boundary));
+    decision.plan.stops.append(&mut stops);
+    decision.plan.stops.sort_unstable_by_key(|stop| stop.run);
+    let at_once = allotment.is_given_back.then(|| snapshot.at.after(Span(1)));
+    let wakes = [decision.plan.wake, boundary, at_once];
+    decision.plan.wake = wakes.into_iter().flatten().min();
     decision.plan.memory.allotment = Some(Arc::new(allotment));
     decision.explanation.steps += steps;
     decision
+}
+
+/// Lets jobs that found no nodes for what they were granted have nothing for now.
+fn give_back(allotment: &mut Allotment, unplaced: BTreeSet<JobId>, now: Serial) {
+    allotment.is_given_back |= !unplaced.is_empty();
+    if !unplaced.is_empty() {
+        allotment.scattered_at = now;
+    }
+    for job in unplaced {
+        let ways = allotment.granted.remove(&job).unwrap_or_default().into_values();
+        allotment.scattered.entry(job).or_default().extend(ways);
+        allotment.outbid.entry(job).or_default();
+    }
+}
+
+/// Whether there is no room on the nodes for this way to run a job.
+fn is_scattered(allotment: &Allotment, entrant: &Entrant<'_>, way: Way) -> bool {
+    allotment.scattered.get(&entrant.job.id).is_some_and(|ways| ways.contains(&way))
+}
+
+/// What the other passes make of what was granted, and what they saw.
+fn place(
+    snapshot: &Snapshot,
+    allotment: &mut Allotment,
+    (entrants, hopeless, tiers): (&[Entrant<'_>], &BTreeSet<JobId>, &[TierInForce]),
+    (policy, effort): (&Policy, Effort),
+    (scratch, mark): (&mut Scratch, &mut Mark<'_>),
+) -> (View, Decision) {
+    // Who has no nodes for anything is told what it lacks, as it would be without a division.
+    let mut told = kept_out(allotment, entrants);
+    told.extend(hopeless);
+    let view = View::of(snapshot, allotment, (entrants, &told));
+    let decision = crate::plan_what_waits(&view.snapshot, (policy, tiers), effort, scratch, mark);
+    let found = view.started_ungranted(&decision);
+    if found.is_empty() {
+        return (view, decision);
+    }
+    // There is room by now, which is not theirs before it is granted: that is for the next plan.
+    for job in found {
+        allotment.scattered.remove(&job);
+        allotment.is_given_back = true;
+    }
+    let view = View::of(snapshot, allotment, (entrants, hopeless));
+    // What was placed is in the scratch, and is not going to be true.
+    *scratch = Scratch::default();
+    scratch.sync(&view.snapshot, policy, tiers);
+    let steps = Effort { steps: effort.steps - decision.explanation.steps, ..effort };
+    let mut again = crate::plan_what_waits(&view.snapshot, (policy, tiers), steps, scratch, mark);
+    again.explanation.steps += decision.explanation.steps;
+    (view, again)
+}
+
+/// The jobs that found no nodes for any way to run them.
+fn kept_out(allotment: &Allotment, entrants: &[Entrant<'_>]) -> BTreeSet<JobId> {
+    let is_kept_out = |entrant: &&Entrant<'_>| {
+        let mut ways = entrant.offers.iter().map(|offer| offer.way);
+        entrant.held.is_none() && ways.all(|way| is_scattered(allotment, entrant, way))
+    };
+    entrants.iter().filter(is_kept_out).map(|entrant| entrant.job.id).collect()
+}
+
+/// Whether another division could differ from this one though nobody comes or goes: somebody has
+/// not what is best for it, and is not kept from it by the nodes alone.
+fn could_be_otherwise(allotment: &Allotment, entrants: &[Entrant<'_>]) -> bool {
+    let somebody_runs = entrants.iter().any(|entrant| entrant.held.is_some());
+    let kept_out = kept_out(allotment, entrants);
+    entrants.iter().any(|entrant| {
+        !entrant.has_its_best() && (somebody_runs || !kept_out.contains(&entrant.job.id))
+    })
 }
 
 /// The runs that have to make way.
@@ -131,9 +208,14 @@ impl Round<'_> {
                 grant_to(&mut kept, entrant, way);
             }
         }
-        if !has_changed(before, entrants) {
+        let has_room = !kept.scattered.is_empty() && self.snapshot.changed > kept.scattered_at;
+        if has_room {
+            kept.scattered.clear();
+        }
+        if !has_room && !before.is_given_back && !has_changed(before, entrants) {
             return kept;
         }
+        kept.is_given_back = false;
         kept.outbid.clear();
         self.grant(kept, entrants)
     }
@@ -198,7 +280,9 @@ impl Round<'_> {
             open.iter().copied().filter(|entrant| waited(entrant) >= starvation).collect();
         starved.sort_by_key(|entrant| std::cmp::Reverse(waited(entrant)));
         for entrant in starved {
-            let fits = |offer: &&lots::Offer| offer.amount <= room[offer.lot];
+            let fits = |offer: &&lots::Offer| {
+                offer.amount <= room[offer.lot] && !is_scattered(allotment, entrant, offer.way)
+            };
             // Of equal rates the first.
             let best = entrant.offers.iter().rev().filter(fits).max_by_key(|offer| offer.rate);
             if let Some(offer) = best {
@@ -213,7 +297,15 @@ impl Round<'_> {
         let units = lots::units(open, room.len());
         let capacity: Vec<u32> =
             room.iter().zip(&units).map(|(room, unit)| whole(room / unit)).collect();
-        let claims: Vec<Claim> = open.iter().map(|entrant| self.claim(entrant, &units)).collect();
+        let mut claims: Vec<Claim> =
+            open.iter().map(|entrant| self.claim(entrant, &units)).collect();
+        for (entrant, claim) in open.iter().zip(&mut claims) {
+            for (offer, bid) in entrant.offers.iter().zip(&mut claim.bids) {
+                if is_scattered(allotment, entrant, offer.way) {
+                    bid.worth = 0;
+                }
+            }
+        }
         let bids: usize = claims.iter().map(|claim| claim.bids.len()).sum();
         let most = self.steps_max.saturating_sub(STEPS_A_BID / 2 * bids as u64);
         let steps_max = steps_enough(&claims).min(most);
@@ -254,7 +346,7 @@ fn has_changed(before: &Allotment, entrants: &[Entrant<'_>]) -> bool {
     if entrants.iter().any(is_new) {
         return true;
     }
-    let there: std::collections::BTreeSet<(JobId, TaskIndex)> =
+    let there: BTreeSet<(JobId, TaskIndex)> =
         entrants.iter().map(|entrant| (entrant.job.id, entrant.task)).collect();
     let is_there = |job: &JobId| {
         let first = (*job, TaskIndex(0));

@@ -78,8 +78,17 @@ fn whatever_goes_wrong_every_law_holds_and_all_that_can_run_runs() {
 fn simulate(seed: u64) -> (Outcome, usize) {
     let mut dice = Dice(ChaCha8Rng::seed_from_u64(seed));
     let fleet = random_fleet(&mut dice);
-    let workload = random_workload(&mut dice);
+    let mut workload = random_workload(&mut dice);
     let policy = shipped(dice.pick(SHIPPED).0).expect("it is shipped");
+    // Who stops tasks at the end of a round does so where their work is kept.
+    let keeps = policy.allocate.is_some() || dice.below(4) == 0;
+    if policy.allocate.is_some() {
+        // Who waits for a service to end would be given a turn again and again.
+        let ends = |job: &Arc<Job>| job.work.is_some();
+        workload.jobs.retain(ends);
+    }
+    workload.truth.restart = keeps.then(|| Span::seconds(u64::from(dice.below(40))));
+    workload.truth.work_error = Milli(1000 + 1000 * dice.below(2));
     let cancels = random_cancels(&mut dice, &workload);
     let repeat = format!("MOTLEY_SEED={seed} cargo test -p sim --test faults");
     let options = Options {

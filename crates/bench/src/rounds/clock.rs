@@ -27,6 +27,8 @@ pub struct Active {
     pub held: Option<usize>,
     /// Seconds for which it has run.
     pub served: f64,
+    /// Since when it has not run, where it does not.
+    pub idle_since: f64,
 }
 
 /// What a player sees at the start of a round.
@@ -74,6 +76,8 @@ pub struct Played {
     pub rounds: u64,
     /// How often a job ran on another class than in the round before, or again after it had waited.
     pub moves: u64,
+    /// The longest that a job waited at a time, from its arrival or the end of a round, in seconds.
+    pub longest_wait: f64,
 }
 
 /// Why a case could not be played to its end.
@@ -116,7 +120,8 @@ pub fn play(case: &Case, player: &mut Player, move_seconds: f64) -> Result<Playe
             }
         }
         while let Some(job) = case.jobs.get(arrived).filter(|job| job.arrival <= now) {
-            active.push(Active { job: arrived, steps: job.steps, held: None, served: 0.0 });
+            let (steps, idle_since) = (job.steps, job.arrival);
+            active.push(Active { job: arrived, steps, held: None, served: 0.0, idle_since });
             arrived += 1;
             has_changed = true;
         }
@@ -127,6 +132,10 @@ pub fn play(case: &Case, player: &mut Player, move_seconds: f64) -> Result<Playe
             return Err(Stuck::Idle);
         }
         (has_run, has_changed) = (!placed.is_empty(), false);
+        for place in &placed {
+            let waited = now - active[place.active].idle_since;
+            played.longest_wait = f64::max(played.longest_wait, waited);
+        }
         let round = run(case, &mut active, &placed, move_seconds);
         played.moves += round.moves;
         played.rounds += 1;
@@ -145,6 +154,8 @@ pub fn play(case: &Case, player: &mut Player, move_seconds: f64) -> Result<Playe
             let seconds = now + seconds - start;
             ran.push(Ran { job: one.job, class: place.class, seconds, is_done });
         }
+        let ends = now + round.seconds.iter().copied().fold(0.0, f64::max);
+        placed.iter().for_each(|place| active[place.active].idle_since = ends);
         if has_run {
             now += round.seconds.iter().copied().fold(0.0, f64::max);
             start = now;
@@ -209,6 +220,7 @@ fn check(scene: &Scene<'_>, placed: &[Placed]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::super::case::Entry;
+    use super::super::errors::Errors;
     use super::super::product::Product;
     use super::*;
     use controller::policy_file::shipped;
@@ -223,7 +235,8 @@ mod tests {
     }
 
     fn play_mean(case: &Case, move_seconds: f64) -> Played {
-        let mut player = Player::Motley(Box::new(Product::new(shipped("mean").unwrap(), 0.0)));
+        let mut player =
+            Player::Motley(Box::new(Product::new(shipped("mean").unwrap(), 0.0, Errors::NONE)));
         play(case, &mut player, move_seconds).unwrap()
     }
 
@@ -261,7 +274,8 @@ mod tests {
     #[test]
     fn what_is_given_out_twice_or_cannot_run_is_refused() {
         let case = case(vec![entry(0.0, 9, 1, [1.0, 0.0]), entry(0.0, 9, 1, [1.0, 1.0])]);
-        let active = [0, 1].map(|job| Active { job, steps: 9, held: None, served: 0.0 });
+        let active =
+            [0, 1].map(|job| Active { job, steps: 9, held: None, served: 0.0, idle_since: 0.0 });
         let scene = Scene { case: &case, now: 0.0, active: &active, has_changed: true };
         let check = |placed: &[(usize, usize)]| {
             let placed =
@@ -277,7 +291,8 @@ mod tests {
     #[test]
     fn a_job_that_fits_nowhere_is_told_and_not_waited_for() {
         let case = case(vec![entry(0.0, 9, 2, [1.0, 1.0])]);
-        let mut player = Player::Motley(Box::new(Product::new(shipped("mean").unwrap(), 0.0)));
+        let mut player =
+            Player::Motley(Box::new(Product::new(shipped("mean").unwrap(), 0.0, Errors::NONE)));
         assert_eq!(play(&case, &mut player, 0.0), Err(Stuck::Idle));
     }
 }

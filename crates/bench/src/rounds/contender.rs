@@ -5,12 +5,12 @@ use std::str::FromStr;
 use controller::policy_file::shipped;
 use fleet::{Policy, Span};
 
-use super::Lag;
 use super::case::Case;
 use super::player::Player;
 use super::product::Product;
 use super::reference::Reference;
 use super::shares::{LAG_SECONDS, Mechanism};
+use super::{Lag, Terms};
 
 /// One policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +44,8 @@ impl Contender {
 
     /// Who plays it. The planner knows what a move costs.
     #[must_use]
-    pub fn player(&self, case: &Case, lag: Lag, move_seconds: f64) -> Player {
-        let lag_seconds = match lag {
+    pub fn player(&self, case: &Case, terms: Terms) -> Player {
+        let lag_seconds = match terms.lag {
             Lag::Kept => LAG_SECONDS,
             Lag::Dropped => 0.0,
         };
@@ -53,9 +53,11 @@ impl Contender {
             Self::Reference(reference) => {
                 Player::Reference(Box::new(Mechanism::new(*reference, case, lag_seconds)))
             }
-            Self::Motley(name) => {
-                Player::Motley(Box::new(Product::new(policy(name, move_seconds), lag_seconds)))
-            }
+            Self::Motley(name) => Player::Motley(Box::new(Product::new(
+                policy(name, terms.move_seconds),
+                lag_seconds,
+                terms.errors,
+            ))),
         }
     }
 }

@@ -14,6 +14,8 @@ pub struct Figures {
     pub makespan: f64,
     /// How often a job was moved.
     pub moves: u64,
+    /// The longest that a job waited at a time, in seconds.
+    pub longest_wait: f64,
     /// Completion of each job, in seconds since its arrival.
     pub completions: Vec<f64>,
 }
@@ -31,6 +33,7 @@ impl Figures {
             percentiles: [0.5, 0.95, 0.99].map(|part| percentile(&sorted, part)),
             makespan: played.completed.iter().copied().fold(0.0, f64::max),
             moves: played.moves,
+            longest_wait: played.longest_wait,
             completions,
         }
     }

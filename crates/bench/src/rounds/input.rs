@@ -15,7 +15,7 @@ pub const FOLDER: &str = "gavel";
 /// The table of rates of the published simulations.
 const TABLE: &str = "simulation_throughputs.json";
 /// The models, in the order in which the reference walks through them.
-const MODELS: [&str; 3] = ["v100", "p100", "k80"];
+pub const MODELS: [&str; 3] = ["v100", "p100", "k80"];
 
 /// How many devices there are of each model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,6 +23,7 @@ use planner::{Effort, Scratch};
 
 use super::case::{Case, Entry};
 use super::clock::{Active, Placed, Scene};
+use super::errors::Errors;
 
 /// How long a round is to the planner.
 const ROUND: Span = Span::seconds(360);
@@ -34,6 +35,7 @@ const TURNS_MAX: u32 = 8;
 pub struct Product {
     policy: Policy,
     lag_seconds: f64,
+    errors: Errors,
     heard_at: f64,
     is_due: bool,
     /// The jobs from this one on it has not heard of.
@@ -65,12 +67,13 @@ pub struct Toll {
 }
 
 impl Product {
-    /// Motley with this policy.
+    /// Motley with this policy, told this wrongly of jobs.
     #[must_use]
-    pub fn new(policy: Policy, lag_seconds: f64) -> Self {
+    pub fn new(policy: Policy, lag_seconds: f64, errors: Errors) -> Self {
         Self {
             policy,
             lag_seconds,
+            errors,
             heard_at: 0.0,
             is_due: false,
             unheard: 0,
@@ -135,8 +138,8 @@ impl Product {
         }
         let new = scene.active.iter().filter(|one| (known..self.unheard).contains(&one.job));
         let submit = |one: &Active| {
-            let entry = &scene.case.jobs[one.job];
-            Request::Submit(Arc::new(job(one.job, entry, (scene.case, self.at))))
+            let declared = self.errors.declared(one.job, &scene.case.jobs[one.job]);
+            Request::Submit(Arc::new(job(one.job, &declared, (scene.case, self.at))))
         };
         new.map(submit).collect()
     }

@@ -36,8 +36,8 @@ pub struct Report<'r> {
     pub cases: &'r [Case],
     /// Every policy on each of them, with the lag and without.
     pub outcomes: &'r [Outcome],
-    /// What a move costs, in seconds.
-    pub moving: u32,
+    /// Whether moving is free and all that is declared is true.
+    pub is_plain: bool,
 }
 
 impl Report<'_> {
@@ -57,11 +57,9 @@ impl Report<'_> {
                 self.table(place)
             );
         }
-        if self.moving > 0 {
-            let _ = writeln!(
-                text,
-                "each move costs {} s, of which the published know nothing",
-                self.moving
+        if !self.is_plain {
+            text.push_str(
+                "moving costs, or declared are wrong, and the published know nothing of it\n",
             );
         }
         for record in self.records().iter().filter(|record| record.aim.is_some()) {
@@ -86,6 +84,7 @@ impl Report<'_> {
             "makespan",
             "moves",
             "unfair",
+            "longest wait",
             "published",
             "off by",
             "turns",
@@ -112,6 +111,7 @@ impl Report<'_> {
                 whole(figures.makespan),
                 figures.moves.to_string(),
                 self.unfair(one).map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
+                whole(figures.longest_wait),
                 theirs.map_or("-".to_owned(), |theirs| whole(theirs.mean)),
                 percent(self.deviation(one)),
                 toll.map_or("-".to_owned(), |toll| toll.turns.to_string()),
@@ -131,7 +131,7 @@ impl Report<'_> {
     /// How far a reference's mean is from what was published, in percent.
     fn deviation(&self, one: &Outcome) -> Option<f64> {
         let theirs = published::find(&self.cases[one.case].name, one.contender.name())?;
-        (one.lag == Lag::Kept && self.moving == 0)
+        (one.lag == Lag::Kept && self.is_plain)
             .then(|| 100.0 * (one.figures.mean - theirs.mean) / theirs.mean)
     }
 
@@ -175,7 +175,7 @@ impl Report<'_> {
             ("makespan", ours.figures.makespan, theirs.figures.makespan, FAIR_LEAST),
             ("worst_ftf", unfair(ours), unfair(theirs), FAIR_LEAST),
         ];
-        let is_aimed = self.moving == 0 && FAIR_TRACES.contains(&trace.as_str());
+        let is_aimed = self.is_plain && FAIR_TRACES.contains(&trace.as_str());
         let known = gains.into_iter().filter(|(_, ours, theirs, _)| (ours / theirs).is_finite());
         let record = |(figure, ours, theirs, least): (&str, f64, f64, f64)| {
             let name = format!("mean_fair.{trace}.{figure}_gain_pct");
@@ -194,7 +194,7 @@ impl Report<'_> {
             (false, Lag::Dropped) => format!("{}.no_lag.", one.contender.name()),
             (false, Lag::Kept) => format!("{}.", one.contender.name()),
         };
-        let aim = MEANS.iter().find(|(name, _)| is_main && self.moving == 0 && name == trace);
+        let aim = MEANS.iter().find(|(name, _)| is_main && self.is_plain && name == trace);
         let aim = aim.map(|(_, most)| Aim::Most(*most));
         let [_, _, p99] = one.figures.percentiles;
         let named = |figure: &str| format!("{prefix}{figure}.{trace}");
@@ -223,7 +223,7 @@ impl Report<'_> {
                 .then(|| 100.0 * (ours.figures.makespan - best) / best)
         };
         let worst = self.cases.iter().enumerate().filter_map(gap).reduce(f64::max)?;
-        let aim = (self.moving == 0).then_some(Aim::Most(most));
+        let aim = (self.is_plain).then_some(Aim::Most(most));
         Some(Record::new("makespan_gap_pct".to_owned(), worst, "%", aim))
     }
 }

@@ -17,6 +17,7 @@ use rand_chacha::rand_core::SeedableRng as _;
 use super::case::{Case, Entry};
 use super::clock::{Active, Scene};
 use super::contender::policy;
+use super::errors::Errors;
 use super::product::Product;
 use crate::dice::below;
 use crate::record::{Aim as Goal, Record};
@@ -52,10 +53,16 @@ pub fn measure() -> Vec<Cost> {
 fn one(jobs: usize, classes: usize) -> Cost {
     let case = draw(jobs, classes);
     let active: Vec<Active> = (0..jobs)
-        .map(|job| Active { job, steps: case.jobs[job].steps, held: None, served: 0.0 })
+        .map(|job| Active {
+            job,
+            steps: case.jobs[job].steps,
+            held: None,
+            served: 0.0,
+            idle_since: 0.0,
+        })
         .collect();
     let scene = Scene { case: &case, now: 0.0, active: &active, has_changed: true };
-    let mut product = Product::new(policy("mean", 0.0), 0.0);
+    let mut product = Product::new(policy("mean", 0.0), 0.0, Errors::NONE);
     let started = Instant::now();
     let placed = product.choose(&scene);
     let seconds = started.elapsed().as_secs_f64();

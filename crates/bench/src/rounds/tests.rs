@@ -4,6 +4,10 @@ use super::reference::Reference;
 use super::*;
 use crate::place;
 
+fn terms(lag: Lag, move_seconds: f64) -> Terms {
+    Terms { lag, move_seconds, errors: Errors::NONE }
+}
+
 fn published(name: &str) -> Option<Case> {
     let folder = place::at_hand(input::FOLDER)?;
     let rates = input::rates(&folder).unwrap();
@@ -17,7 +21,7 @@ fn the_references_come_to_what_was_published() {
         let Some(case) = published(trace) else { return };
         for (reference, most) in [(Reference::FifoPerf, 1.0), (Reference::Isolated, 1.0)] {
             let contender = Contender::Reference(reference);
-            let (figures, _) = play(&case, contender, Lag::Kept, 0.0).unwrap();
+            let (figures, _) = play(&case, contender, terms(Lag::Kept, 0.0)).unwrap();
             let theirs = published::find(trace, reference.name()).unwrap();
             for (ours, theirs) in [
                 (figures.mean, theirs.mean),
@@ -34,15 +38,15 @@ fn the_references_come_to_what_was_published() {
 fn mean_is_below_the_best_published_mean_and_its_aim() {
     let Some(case) = published("A") else { return };
     let mean = "mean".parse::<Contender>().unwrap();
-    let (figures, toll) = play(&case, mean, Lag::Dropped, 0.0).unwrap();
+    let (figures, toll) = play(&case, mean, terms(Lag::Dropped, 0.0)).unwrap();
     assert!(figures.mean <= 12_700.0, "{}", figures.mean);
     assert!(toll.unwrap().turns > 0);
-    let (again, _) = play(&case, mean, Lag::Dropped, 0.0).unwrap();
+    let (again, _) = play(&case, mean, terms(Lag::Dropped, 0.0)).unwrap();
     assert_eq!(again, figures);
     // With the lag it hears of arrivals later, and moves cost what they cost.
-    let (late, _) = play(&case, mean, Lag::Kept, 0.0).unwrap();
+    let (late, _) = play(&case, mean, terms(Lag::Kept, 0.0)).unwrap();
     assert!(late.mean > figures.mean, "{}", late.mean);
-    let (dear, _) = play(&case, mean, Lag::Dropped, 300.0).unwrap();
+    let (dear, _) = play(&case, mean, terms(Lag::Dropped, 300.0)).unwrap();
     assert!(dear.mean > figures.mean && dear.moves < figures.moves, "{} moves", dear.moves);
 }
 
@@ -50,7 +54,7 @@ fn mean_is_below_the_best_published_mean_and_its_aim() {
 fn makespan_ends_near_the_bound() {
     let Some(case) = published("A") else { return };
     let makespan = "makespan".parse::<Contender>().unwrap();
-    let (figures, _) = play(&case, makespan, Lag::Dropped, 0.0).unwrap();
+    let (figures, _) = play(&case, makespan, terms(Lag::Dropped, 0.0)).unwrap();
     let best = published::least("A", |row| row.makespan).unwrap();
     assert!(figures.makespan <= best * 1.005, "{}", figures.makespan);
 }
@@ -73,6 +77,8 @@ fn every_flag_changes_what_is_told() {
         (|asked| asked.cluster = Some(input::Cluster([4, 4, 4]))) as fn(&mut Rounds),
         |asked| asked.policy = vec!["isolated".parse().unwrap()],
         |asked| asked.moving = 300,
+        |asked| asked.rates_wrong = 30,
+        |asked| asked.work_wrong = 2.0,
     ] {
         assert_ne!(told(change).unwrap().0, base);
     }

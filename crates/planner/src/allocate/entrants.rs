@@ -47,6 +47,13 @@ pub(super) struct Entrant<'a> {
 }
 
 impl Entrant<'_> {
+    /// Whether it runs where it is fastest.
+    pub(super) fn has_its_best(&self) -> bool {
+        let best = self.offers.iter().map(|offer| offer.rate).max();
+        let held = self.held.and_then(|held| self.offer_at(held));
+        held.is_some_and(|place| Some(self.offers[place].rate) == best)
+    }
+
     /// The position of a way among what could be given to it.
     pub(super) fn offer_at(&self, way: Way) -> Option<usize> {
         self.offers.iter().position(|offer| offer.way == way)

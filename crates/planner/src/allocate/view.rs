@@ -61,6 +61,27 @@ impl View {
         Self { snapshot, parts }
     }
 
+    /// The jobs of which a plan starts tasks though they were only to be told what they lack.
+    pub(super) fn started_ungranted(&self, decision: &Decision) -> BTreeSet<JobId> {
+        let placed = decision.plan.placements.iter().map(|placement| placement.run.job);
+        placed.filter(|job| !self.parts.contains_key(job)).collect()
+    }
+
+    /// The jobs with nothing at work that found no room for any of what they were granted, though
+    /// they were looked at.
+    pub(super) fn unplaced(&self, decision: &Decision) -> BTreeSet<JobId> {
+        let whole = |id: JobId| self.parts.get(&id).map_or(id, |part| part.job);
+        let placed: BTreeSet<JobId> =
+            decision.plan.placements.iter().map(|placement| whole(placement.run.job)).collect();
+        let waiting = decision.explanation.waiting.iter();
+        // Who waits for a node with its inputs keeps what it has.
+        let looked_at =
+            waiting.filter(|told| !matches!(*told.reason, Reason::Effort | Reason::Locality(_)));
+        let parts = looked_at.filter_map(|told| self.parts.get(&told.job));
+        let jobs = parts.map(|part| part.job).filter(|job| !placed.contains(job));
+        jobs.filter(|job| !self.snapshot.jobs.contains_key(job)).collect()
+    }
+
     /// What was decided, of the jobs as they are. `until` is when devices are divided anew.
     pub(super) fn widen(
         &self,
@@ -166,7 +187,7 @@ fn why(
     told: Option<&Arc<Reason>>,
 ) -> Arc<Reason> {
     match told.map(|told| (told, &**told)) {
-        Some((told, Reason::Effort | Reason::Recalled | Reason::Gang(_))) => Arc::clone(told),
+        Some((told, Reason::Effort)) => Arc::clone(told),
         Some(_) => {
             let ways = allotment.granted.get(&id);
             let granted = ways.and_then(|ways| ways.values().next()).map(|way| way.class);
