@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use fleet::check::{check, check_reasons};
-use fleet::snapshot::{Parts, Waiting};
+use fleet::snapshot::{Allotment, Parts, Waiting};
 use fleet::{
     Attempt, Bandwidth, Decision, Generation, Job, Millijoules, Phase, Plan, Policy, Reason, Run,
     Serial, Snapshot, Span, Stage, StopCause, TaskIndex, Time, Work, sketch,
@@ -93,6 +93,11 @@ pub(crate) fn plan_apply_plan_again_gives_no_orders(
     let decision = cold(planning, &snapshot, case);
     let ran_out = |reason: &Reason| matches!(reason, Reason::Effort);
     if decision.explanation.waiting.iter().any(|waiting| ran_out(&waiting.reason)) {
+        return Ok(());
+    }
+    // What was granted and found no room is for others, in the plan that comes at once.
+    let gives_back = |allotment: &Arc<Allotment>| allotment.is_given_back;
+    if decision.plan.memory.allotment.as_ref().is_some_and(gives_back) {
         return Ok(());
     }
     let Ok(next) = Snapshot::build(apply(&case.parts, &decision.plan)) else {

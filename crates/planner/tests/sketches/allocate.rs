@@ -306,3 +306,31 @@ fn what_runs_on_a_node_that_takes_no_new_work_is_left_alone() {
          wake 6m10s",
     );
 }
+
+#[test]
+fn what_no_node_has_room_for_is_given_back_and_others_have_it() {
+    let fleet = "
+        class epyc cpu
+        class v100 gpu
+        node n cores=8 mem=8Gi dev=v100*2 x2";
+    let jobs = "
+        job one work=100 gpu=1 rate.v100=1
+        job two work=100 gpu=1 rate.v100=1
+        job wide work=20 gpu=2 rate.v100=1
+        job small work=3600 gpu=1 rate.v100=1
+        run one/0.0 n-0 dev=0
+        run two/0.0 n-1 dev=0";
+    let snapshot = sketch::snapshot(&format!("at 10s{fleet}{jobs}")).expect("a sketch");
+    // Two devices are free and granted, on two nodes: it gives them back, and wakes at once.
+    let found = told(&snapshot, &short_first());
+    assert!(found.starts_with("wake 10."), "{found}");
+    assert!(!found.contains("start"), "{found}");
+    let mut next = later(&snapshot, &short_first(), 10);
+    next.serial.0 += 1;
+    crate::same(
+        &told(&next, &short_first()),
+        "start small/0.0 n-0 alt=0 v100 dev=1 for=1h
+         wake 6m10s
+         wait wide x1 alt0: 2 free-devices 2/1",
+    );
+}
