@@ -160,3 +160,26 @@ fn such_a_policy_is_refused_where_stopped_work_is_lost() {
     assert_eq!((status, &*error), (0, ""));
     assert!(text.contains("mean"), "{text}");
 }
+
+#[test]
+fn wrong_costs_and_factors_are_refused_by_name() {
+    let scenario = std::fs::read_to_string(folder().join("rounds/equal.toml")).unwrap();
+    for (line, words) in [
+        ("restart = \"soon\"", "`world.restart`"),
+        ("work_error = 0.5", "`world.work_error`: is 0.5; give a factor from 1 to 100"),
+        ("work_error = 101", "a factor from 1 to 100"),
+    ] {
+        let (_folder, paths) = files(&[("jobs.toml", &scenario.replace("restart = \"0s\"", line))]);
+        let fleet = folder().join("rounds/fleet.toml");
+        let fleet = fleet.to_str().unwrap();
+        let (status, _, error) =
+            run(&["simulate", "--quiet", "--fleet", fleet, "--jobs", &paths[0]]);
+        assert_eq!(status, 1, "{line}");
+        assert!(error.contains(words), "{line}: {error}");
+    }
+    for flag in [["--work-error", "0.5"], ["--restart", "soon"]] {
+        let (status, _, error) = run(&["simulate", "--quiet", flag[0], flag[1]]);
+        assert_eq!(status, 2, "{flag:?}");
+        assert!(error.contains(flag[0]), "{flag:?}: {error}");
+    }
+}

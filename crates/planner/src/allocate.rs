@@ -228,11 +228,7 @@ impl Round<'_> {
             // What was ordered and not seen yet cannot be stopped.
             let way = granted(&allotment, entrant).or(entrant.held.filter(|_| entrant.is_pinned));
             match way {
-                Some(way) => {
-                    grant_to(&mut allotment, entrant, way);
-                    let (lot, amount) = self.lots.amount(entrant, way);
-                    room[lot] = room[lot].saturating_sub(amount);
-                }
+                Some(way) => self.take((&mut allotment, &mut room), entrant, way),
                 None => open.push(entrant),
             }
         }
@@ -240,6 +236,18 @@ impl Round<'_> {
         self.grant_starved(&mut allotment, &mut open, &mut room);
         self.divide(&mut allotment, &open, &room);
         allotment
+    }
+
+    /// Grants a way to an entrant, out of what there is room for.
+    fn take(
+        &self,
+        (allotment, room): (&mut Allotment, &mut [u64]),
+        entrant: &Entrant<'_>,
+        way: Way,
+    ) {
+        let (lot, amount) = self.lots.amount(entrant, way);
+        room[lot] = room[lot].saturating_sub(amount);
+        grant_to(allotment, entrant, way);
     }
 
     /// Leaves as they are those at the end of the queue for whom the effort does not suffice: what
@@ -252,11 +260,7 @@ impl Round<'_> {
             bids = bids.saturating_sub(more);
             if !is_in {
                 match entrant.held {
-                    Some(way) => {
-                        let (lot, amount) = self.lots.amount(entrant, way);
-                        room[lot] = room[lot].saturating_sub(amount);
-                        grant_to(allotment, entrant, way);
-                    }
+                    Some(way) => self.take((allotment, room), entrant, way),
                     None => _ = allotment.outbid.entry(entrant.job.id).or_default(),
                 }
             }
@@ -286,8 +290,8 @@ impl Round<'_> {
             // Of equal rates the first.
             let best = entrant.offers.iter().rev().filter(fits).max_by_key(|offer| offer.rate);
             if let Some(offer) = best {
-                room[offer.lot] -= offer.amount;
-                grant_to(allotment, entrant, offer.way);
+                let way = offer.way;
+                self.take((allotment, room), entrant, way);
             }
         }
         open.retain(|entrant| granted(allotment, entrant).is_none());

@@ -271,6 +271,7 @@ impl Ledger {
         let waits = self.is_waiting(id.job, id.task);
         if was_active || other.is_some() || waits {
             self.remove_waiting(id.job, id.task);
+            self.remove_progress(id);
             if let Some(other) = other {
                 self.set_stage(other, Stage::Stray);
             }

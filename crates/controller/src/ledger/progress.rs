@@ -73,7 +73,8 @@ impl Ledger {
         Arc::make_mut(&mut self.progress).entry(id.job).or_default().insert(id.task, progress);
     }
 
-    fn remove_progress(&mut self, id: RunId) {
+    /// Forgets how far the task of a run had got.
+    pub(super) fn remove_progress(&mut self, id: RunId) {
         if self.progress_of(id).is_none() {
             return;
         }

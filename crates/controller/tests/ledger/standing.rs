@@ -5,7 +5,7 @@ use std::sync::Arc;
 use controller::{Ledger, Request, TaskTally, Turn};
 use fleet::{
     Bytes, Dependency, Ending, Extent, Failure, Job, JobId, NodeId, Restart, RunId, RunSight,
-    RunState, Span, TaskIndex, Time, Usage,
+    RunState, Span, TaskIndex, Time, Usage, Work,
 };
 
 use crate::world::{LOST_A, LOST_B, World, attempt, restarted};
@@ -204,4 +204,39 @@ fn a_drained_node_keeps_what_runs_and_takes_nothing_new() {
     assert_eq!(started(&world.see(vec![LOST_A], Vec::new())), []);
     assert_eq!(started(&world.see(vec![up], Vec::new())), []);
     assert_eq!(started(&ask(&mut world, Request::Resume(NodeId(0)))).len(), 1);
+}
+
+#[test]
+fn what_a_task_has_done_is_known_from_its_stops_and_forgotten_with_its_end() {
+    let mut world = World::empty();
+    let once = job(&world, 7, Restart { retries: 9, requeue: true });
+    let first = started(&submit(&mut world, once))[0];
+    let known = |world: &World| {
+        let image = serde_json::to_value(world.ledger.image()).unwrap();
+        image["progress"]["7"]["0"]["done"].as_u64()
+    };
+    let told = |world: &World, run, state, done| {
+        let done = Some(Work(done));
+        RunSight { done, ..world.sight(run, 0, state) }
+    };
+    assert_eq!(known(&world), None);
+    let sight = told(&world, first, RunState::Stopped, 40);
+    world.see(Vec::new(), vec![sight]);
+    assert_eq!(known(&world), Some(40));
+    // What goes on has done more, which is gone with the run.
+    let second = attempt(first, 1);
+    let sight = told(&world, second, RunState::Running, 60);
+    world.see(Vec::new(), vec![sight]);
+    assert_eq!(known(&world), Some(60));
+    assert_eq!(started(&fail(&mut world, second, Failure::Status(3))), [attempt(first, 2)]);
+    assert_eq!(known(&world), Some(40));
+    // A body that says nothing has kept nothing.
+    let sight = world.sight(attempt(first, 2), 0, RunState::Stopped);
+    world.see(Vec::new(), vec![sight]);
+    assert_eq!(known(&world), None);
+    let sight = told(&world, attempt(first, 3), RunState::Stopped, 50);
+    world.see(Vec::new(), vec![sight]);
+    let sight = world.sight(attempt(first, 4), 0, RunState::Done);
+    world.see(Vec::new(), vec![sight]);
+    assert_eq!(known(&world), None);
 }

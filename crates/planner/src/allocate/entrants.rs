@@ -177,20 +177,27 @@ impl<'a> Gathering<'a, '_> {
             }
             let done = waiting.tasks().map(|(task, _)| self.progress(job, task).done).min();
             let key = (TaskIndex(0), waiting.count());
-            return vec![self.idle(job, key, done.unwrap_or_default())];
+            return vec![self.idle(waiting, key, done.unwrap_or_default())];
         }
         let offers = self.offers(job, 1);
         let at_once = |offer: &Offer| self.lots.capacity[offer.lot] / offer.amount.max(1);
         let most: u64 = offers.iter().map(at_once).fold(0, u64::saturating_add);
         let most = usize::try_from(most).unwrap_or(usize::MAX).min(ENTRANTS_MAX);
         let tasks = waiting.tasks().take(most);
-        tasks.map(|(task, _)| self.idle(job, (task, 1), self.progress(job, task).done)).collect()
+        tasks
+            .map(|(task, _)| self.idle(waiting, (task, 1), self.progress(job, task).done))
+            .collect()
     }
 
-    fn idle(&mut self, job: &'a Arc<Job>, key: (TaskIndex, u32), done: Work) -> Entrant<'a> {
-        let progress = self.snapshot.progress_of(job.id, key.0);
+    fn idle(&mut self, waiting: &'a Waiting, key: (TaskIndex, u32), done: Work) -> Entrant<'a> {
+        let job = &waiting.job;
+        // A gang stands for all of its tasks that wait, of which the first may be done.
+        let told = match job.gang {
+            Some(_) => waiting.tasks().map(|(task, _)| self.progress(job, task).at).max(),
+            None => Some(self.progress(job, key.0).at),
+        };
         Entrant {
-            idle_since: progress.map_or(job.arrival, |progress| progress.at.max(job.arrival)),
+            idle_since: told.unwrap_or_default().max(job.arrival),
             ..self.entrant(job, key, done)
         }
     }

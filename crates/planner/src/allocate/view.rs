@@ -13,7 +13,7 @@ use fleet::{Alternative, Attempt, Decision, Job, JobId, Rate, Snapshot, TaskInde
 
 use super::entrants::{Entrant, remaining};
 
-/// Ids from here on stand for parts of jobs. Jobs are numbered from one, and never get so far.
+/// Ids from here on stand for parts of jobs. Jobs are numbered upwards, and never get so far.
 const PARTS_FROM: u64 = 1 << 63;
 
 /// A fleet as the other passes see it.
