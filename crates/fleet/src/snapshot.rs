@@ -196,8 +196,25 @@ pub struct Allotment {
     pub scattered: BTreeMap<JobId, BTreeSet<Way>>,
     /// The latest snapshot in which a job found none.
     pub scattered_at: Serial,
-    /// Whether what they gave back is still to be given to others.
-    pub is_given_back: bool,
+    /// Whether there is more to give or to place at once: what was given back, or what waited for
+    /// those who are nominated.
+    pub is_unfinished: bool,
+    /// What a whole device or core of each lot cost when it was last divided, in
+    /// hundred-millionths of an hour's work at the best rate.
+    #[serde(default)]
+    pub prices: Vec<u64>,
+    /// The jobs for which others make room on the nodes: they are placed before all others, until
+    /// the time at the latest.
+    #[serde(default)]
+    pub nominated: BTreeMap<JobId, Time>,
+    /// The runs that make that room, with the plan that stops them: what they have remains granted
+    /// to their tasks.
+    #[serde(default)]
+    pub displaced: BTreeSet<RunId>,
+    /// The jobs for which room was made and those that were moved, since devices were divided: they
+    /// are not moved again.
+    #[serde(default)]
+    pub settled: BTreeSet<JobId>,
 }
 
 /// How a task is to run: which alternative, on what.

@@ -307,7 +307,10 @@ impl fmt::Display for Span {
             (0, 0, 1..) => write!(out, "{minutes}m{}s", seconds % 60),
             _ if self.0.is_multiple_of(1_000_000) => write!(out, "{seconds}s"),
             _ if self.0 < 1000 => write!(out, "{}us", self.0),
-            _ => write!(out, "{}s", format!("{:.3}", self.as_seconds()).trim_end_matches('0')),
+            _ => {
+                let text = format!("{:.3}", self.as_seconds());
+                write!(out, "{}s", text.trim_end_matches('0').trim_end_matches('.'))
+            }
         }
     }
 }
@@ -345,6 +348,7 @@ mod tests {
         assert_eq!(Span::seconds(5400).to_string(), "1h30m");
         assert_eq!(Span::seconds(86_400 * 2).to_string(), "2d");
         assert_eq!(Span(45_500_000).to_string(), "45.5s");
+        assert_eq!(Span(10_000_001).to_string(), "10s");
         assert_eq!(Span(1).to_string(), "1us");
         assert_eq!(Span(1_000).to_string(), "0.001s");
         assert_eq!(Milli(460).to_string(), "0.46");

@@ -25,9 +25,14 @@ struct Course {
 
 /// Runs a scenario under a policy that stands beside it, with more arguments.
 fn course(scenario: &str, policy: &str, more: &[&str]) -> Course {
+    course_on("fleet", scenario, policy, more)
+}
+
+/// The same on another fleet.
+fn course_on(fleet: &str, scenario: &str, policy: &str, more: &[&str]) -> Course {
     let (out, _) = files(&[]);
-    let (fleet, jobs) =
-        (folder().join("rounds/fleet.toml"), folder().join(format!("rounds/{scenario}.toml")));
+    let file = |name: &str| folder().join(format!("rounds/{name}.toml"));
+    let (fleet, jobs) = (file(fleet), file(scenario));
     let (policy, report) = (folder().join(format!("{policy}.toml")), out.path().join("report"));
     let named =
         [("--fleet", &fleet), ("--jobs", &jobs), ("--policy", &policy), ("--report", &report)];
@@ -114,6 +119,14 @@ fn others_make_room_for_a_job_that_runs_on_one_model_alone() {
             (1080, 1272, "fast:1"),
         ],
     );
+}
+
+#[test]
+fn who_runs_moves_together_for_a_job_that_wants_two_devices_of_one_node() {
+    let course = course_on("two-nodes", "scattered", "brief", &[]);
+    course.check("wide", &[(720, 1020, "left:0"), (720, 1020, "left:1")]);
+    course.check("long", &[(0, 720, "left:1"), (720, 3600, "right:0")]);
+    course.check("long-too", &[(0, 3600, "right:1")]);
 }
 
 #[test]

@@ -10,36 +10,29 @@
 //! Who runs on what was not granted to it is stopped, and what was granted in
 //! its place starts once the body has confirmed that. The division is in the
 //! plan's memory, so that the plan after the stops goes by the same one.
+//! Where the nodes have no room for what was granted others are moved to make it
+//! (`clearing`), or it is given back.
 
+mod clearing;
+mod division;
 mod entrants;
 mod lots;
 mod view;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use fleet::explanation::{Outbid, TierInForce};
+use fleet::explanation::TierInForce;
 use fleet::policy::Allocate;
 use fleet::snapshot::{Allotment, Way};
-use fleet::{Decision, JobId, Mark, Policy, Serial, Snapshot, Span, Stop, StopCause, TaskIndex};
+use fleet::{Decision, JobId, Mark, Policy, Serial, Snapshot, Span, Stop, StopCause};
 
-use crate::apportion::worth::{Aim, Prospect};
-use crate::apportion::{Bid, Claim, divide, steps_enough};
+use crate::feasible::Rules;
 use crate::{Effort, Scratch};
+use division::Round;
 use entrants::{Entrant, Field, field};
 use lots::Lots;
 use view::View;
-
-/// For how many rounds a job is expected to stay where it is put, unless it ends sooner: moves that
-/// take most of a round still pay where they bring hours on a better class. Between 3 and 30 little
-/// depends on it.
-const ROUNDS_AHEAD: u64 = 10;
-/// The same where there are no rounds.
-const AHEAD: Span = Span::seconds(3600);
-
-/// What a bid costs in steps in any case; a division that has reached its limit ends within half of
-/// that.
-const STEPS_A_BID: u64 = 32;
 
 /// Decides where devices are divided over time.
 pub(crate) fn plan(
@@ -62,25 +55,54 @@ pub(crate) fn plan(
     };
     let mut stops = stops_of(&entrants, &allotment);
     // What is stopped makes room only once that is confirmed.
-    if stops.is_empty() && !entrants.iter().any(|entrant| entrant.is_leaving) {
-        give_back(&mut allotment, view.unplaced(&decision), snapshot.serial);
+    let is_settled = stops.is_empty() && !entrants.iter().any(|entrant| entrant.is_leaving);
+    let are_placed = seat_nominated(&mut allotment, &decision, is_settled);
+    let mut room_steps = 0;
+    if is_settled {
+        let mut unplaced = view.unplaced(&decision);
+        if !are_placed {
+            let rules = Rules { classes: &snapshot.classes, oversubscribe: policy.oversubscribe };
+            round.steps_max = rest.steps - decision.explanation.steps;
+            round.steps = 0;
+            stops = round.make_room((&mut allotment, &entrants), rules, &mut unplaced);
+            room_steps = round.steps;
+        }
+        give_back(&mut allotment, unplaced, snapshot.serial);
     }
     let until = allocate.rounds.map(|rounds| allotment.began.after(rounds));
     let boundary = until.filter(|_| could_be_otherwise(&allotment, &entrants));
     let mut decision = view.widen(snapshot, decision, (&allotment, boundary));
     decision.plan.stops.append(&mut stops);
     decision.plan.stops.sort_unstable_by_key(|stop| stop.run);
-    let at_once = allotment.is_given_back.then(|| snapshot.at.after(Span(1)));
-    let wakes = [decision.plan.wake, boundary, at_once];
+    let at_once = allotment.is_unfinished.then(|| snapshot.at.after(Span(1)));
+    let others_next = allotment.nominated.values().min().copied();
+    let wakes = [decision.plan.wake, boundary, at_once, others_next];
     decision.plan.wake = wakes.into_iter().flatten().min();
     decision.plan.memory.allotment = Some(Arc::new(allotment));
-    decision.explanation.steps += steps;
+    decision.explanation.steps += steps + room_steps;
     decision
+}
+
+/// Who has been placed before all others needs that no more, and neither does who found no room
+/// though nobody is about to stop. Whether that was the last: then the others are next.
+fn seat_nominated(allotment: &mut Allotment, decision: &Decision, is_settled: bool) -> bool {
+    if allotment.nominated.is_empty() {
+        return false;
+    }
+    for placement in &decision.plan.placements {
+        allotment.nominated.remove(&placement.run.job);
+    }
+    if is_settled {
+        allotment.nominated.clear();
+    }
+    let are_placed = allotment.nominated.is_empty();
+    allotment.is_unfinished |= are_placed;
+    are_placed
 }
 
 /// Lets jobs that found no nodes for what they were granted have nothing for now.
 fn give_back(allotment: &mut Allotment, unplaced: BTreeSet<JobId>, now: Serial) {
-    allotment.is_given_back |= !unplaced.is_empty();
+    allotment.is_unfinished |= !unplaced.is_empty();
     if !unplaced.is_empty() {
         allotment.scattered_at = now;
     }
@@ -116,7 +138,7 @@ fn place(
     // There is room by now, which is not theirs before it is granted: that is for the next plan.
     for job in found {
         allotment.scattered.remove(&job);
-        allotment.is_given_back = true;
+        allotment.is_unfinished = true;
     }
     let view = View::of(snapshot, allotment, (entrants, hopeless));
     // What was placed is in the scratch, and is not going to be true.
@@ -160,223 +182,4 @@ fn stops_of(entrants: &[Entrant<'_>], allotment: &Allotment) -> Vec<Stop> {
 
 fn granted(allotment: &Allotment, entrant: &Entrant<'_>) -> Option<Way> {
     allotment.granted.get(&entrant.job.id)?.get(&entrant.task).copied()
-}
-
-/// A division under way.
-struct Round<'a> {
-    snapshot: &'a Snapshot,
-    allocate: &'a Allocate,
-    lots: &'a Lots<'a>,
-    steps_max: u64,
-    steps: u64,
-}
-
-impl Round<'_> {
-    /// The division of before, with what is free given away, or a new one.
-    fn renew(&mut self, entrants: &[Entrant<'_>]) -> Allotment {
-        match self.snapshot.memory.allotment.as_deref() {
-            Some(before) if !self.is_over(before, entrants) => self.fill(before, entrants),
-            _ => {
-                let nobody = Allotment {
-                    began: self.snapshot.at,
-                    capacity: self.lots.capacity.clone(),
-                    ..Allotment::default()
-                };
-                self.grant(nobody, entrants)
-            }
-        }
-    }
-
-    fn is_over(&self, before: &Allotment, entrants: &[Entrant<'_>]) -> bool {
-        if before.capacity != self.lots.capacity {
-            return true;
-        }
-        match self.allocate.rounds {
-            Some(rounds) => self.snapshot.at >= before.began.after(rounds),
-            // What makes way first confirms that, or the next division would not know of it.
-            None => {
-                has_changed(before, entrants) && !entrants.iter().any(|entrant| entrant.is_leaving)
-            }
-        }
-    }
-
-    /// Gives what is free to those who have nothing, if somebody came or went.
-    fn fill(&mut self, before: &Allotment, entrants: &[Entrant<'_>]) -> Allotment {
-        let mut kept = Allotment { granted: BTreeMap::new(), ..before.clone() };
-        for entrant in entrants {
-            if let Some(way) = granted(before, entrant) {
-                grant_to(&mut kept, entrant, way);
-            }
-        }
-        let has_room = !kept.scattered.is_empty() && self.snapshot.changed > kept.scattered_at;
-        if has_room {
-            kept.scattered.clear();
-        }
-        if !has_room && !before.is_given_back && !has_changed(before, entrants) {
-            return kept;
-        }
-        kept.is_given_back = false;
-        kept.outbid.clear();
-        self.grant(kept, entrants)
-    }
-
-    /// Divides what is not granted yet among those who have nothing.
-    fn grant(&mut self, mut allotment: Allotment, entrants: &[Entrant<'_>]) -> Allotment {
-        let mut room = self.lots.capacity.clone();
-        let mut open: Vec<&Entrant<'_>> = Vec::new();
-        for entrant in entrants {
-            // What was ordered and not seen yet cannot be stopped.
-            let way = granted(&allotment, entrant).or(entrant.held.filter(|_| entrant.is_pinned));
-            match way {
-                Some(way) => self.take((&mut allotment, &mut room), entrant, way),
-                None => open.push(entrant),
-            }
-        }
-        self.hold_back(&mut allotment, &mut open, &mut room);
-        self.grant_starved(&mut allotment, &mut open, &mut room);
-        self.divide(&mut allotment, &open, &room);
-        allotment
-    }
-
-    /// Grants a way to an entrant, out of what there is room for.
-    fn take(
-        &self,
-        (allotment, room): (&mut Allotment, &mut [u64]),
-        entrant: &Entrant<'_>,
-        way: Way,
-    ) {
-        let (lot, amount) = self.lots.amount(entrant, way);
-        room[lot] = room[lot].saturating_sub(amount);
-        grant_to(allotment, entrant, way);
-    }
-
-    /// Leaves as they are those at the end of the queue for whom the effort does not suffice: what
-    /// runs goes on, what waits does.
-    fn hold_back(&self, allotment: &mut Allotment, open: &mut Vec<&Entrant<'_>>, room: &mut [u64]) {
-        let mut bids = self.steps_max / STEPS_A_BID;
-        open.retain(|entrant| {
-            let more = entrant.offers.len() as u64;
-            let is_in = more <= bids;
-            bids = bids.saturating_sub(more);
-            if !is_in {
-                match entrant.held {
-                    Some(way) => self.take((allotment, room), entrant, way),
-                    None => _ = allotment.outbid.entry(entrant.job.id).or_default(),
-                }
-            }
-            is_in
-        });
-    }
-
-    /// Who has waited for too long goes first, the longest wait before all.
-    fn grant_starved(
-        &self,
-        allotment: &mut Allotment,
-        open: &mut Vec<&Entrant<'_>>,
-        room: &mut [u64],
-    ) {
-        let Some(starvation) = self.allocate.starvation else { return };
-        let waited = |entrant: &Entrant<'_>| match entrant.held {
-            Some(_) => Span::ZERO,
-            None => self.snapshot.at.since(entrant.idle_since),
-        };
-        let mut starved: Vec<&Entrant<'_>> =
-            open.iter().copied().filter(|entrant| waited(entrant) >= starvation).collect();
-        starved.sort_by_key(|entrant| std::cmp::Reverse(waited(entrant)));
-        for entrant in starved {
-            let fits = |offer: &&lots::Offer| {
-                offer.amount <= room[offer.lot] && !is_scattered(allotment, entrant, offer.way)
-            };
-            // Of equal rates the first.
-            let best = entrant.offers.iter().rev().filter(fits).max_by_key(|offer| offer.rate);
-            if let Some(offer) = best {
-                let way = offer.way;
-                self.take((allotment, room), entrant, way);
-            }
-        }
-        open.retain(|entrant| granted(allotment, entrant).is_none());
-    }
-
-    fn divide(&mut self, allotment: &mut Allotment, open: &[&Entrant<'_>], room: &[u64]) {
-        let units = lots::units(open, room.len());
-        let capacity: Vec<u32> =
-            room.iter().zip(&units).map(|(room, unit)| whole(room / unit)).collect();
-        let mut claims: Vec<Claim> =
-            open.iter().map(|entrant| self.claim(entrant, &units)).collect();
-        for (entrant, claim) in open.iter().zip(&mut claims) {
-            for (offer, bid) in entrant.offers.iter().zip(&mut claim.bids) {
-                if is_scattered(allotment, entrant, offer.way) {
-                    bid.worth = 0;
-                }
-            }
-        }
-        let bids: usize = claims.iter().map(|claim| claim.bids.len()).sum();
-        let most = self.steps_max.saturating_sub(STEPS_A_BID / 2 * bids as u64);
-        let steps_max = steps_enough(&claims).min(most);
-        let division = divide(&claims, &capacity, steps_max);
-        self.steps += division.steps;
-        for ((entrant, claim), place) in open.iter().zip(&claims).zip(&division.granted) {
-            match place {
-                Some(place) => grant_to(allotment, entrant, entrant.offers[*place].way),
-                None => {
-                    let outbid = outbid(entrant, claim, &division.prices);
-                    let known = allotment.outbid.entry(entrant.job.id).or_insert(outbid);
-                    *known = known.or(outbid);
-                }
-            }
-        }
-    }
-
-    fn claim(&self, entrant: &Entrant<'_>, units: &[u64]) -> Claim {
-        let Allocate { rounds, powers, moving, .. } = *self.allocate;
-        let ahead = rounds.map_or(AHEAD, |rounds| rounds.saturating_mul(ROUNDS_AHEAD));
-        let prospect = Prospect {
-            remaining: entrant.remaining,
-            done: entrant.done,
-            age: self.snapshot.at.since(entrant.job.arrival),
-            offers: entrant.offers.iter().map(|offer| offer.in_units(units)).collect(),
-            held: entrant.held.and_then(|held| entrant.offer_at(held)),
-            ahead,
-        };
-        Aim { powers, moving }.claim(&prospect)
-    }
-}
-
-/// Whether a job or task came or went since devices were divided.
-fn has_changed(before: &Allotment, entrants: &[Entrant<'_>]) -> bool {
-    let is_new = |entrant: &Entrant<'_>| {
-        granted(before, entrant).is_none() && !before.outbid.contains_key(&entrant.job.id)
-    };
-    if entrants.iter().any(is_new) {
-        return true;
-    }
-    let there: BTreeSet<(JobId, TaskIndex)> =
-        entrants.iter().map(|entrant| (entrant.job.id, entrant.task)).collect();
-    let is_there = |job: &JobId| {
-        let first = (*job, TaskIndex(0));
-        there.range(first..=(*job, TaskIndex(u32::MAX))).next().is_some()
-    };
-    let granted = before.granted.iter();
-    let mut granted = granted.flat_map(|(job, tasks)| tasks.keys().map(|task| (*job, *task)));
-    granted.any(|key| !there.contains(&key)) || !before.outbid.keys().all(is_there)
-}
-
-fn grant_to(allotment: &mut Allotment, entrant: &Entrant<'_>, way: Way) {
-    allotment.granted.entry(entrant.job.id).or_default().insert(entrant.task, way);
-}
-
-/// The bid of a claim that came nearest to what was paid.
-fn outbid(entrant: &Entrant<'_>, claim: &Claim, prices: &[u64]) -> Option<Outbid> {
-    let bids = claim.bids.iter().zip(entrant.offers.iter()).filter(|(bid, _)| bid.worth > 0);
-    let paid = |bid: &Bid| prices[bid.lot.0].saturating_mul(u64::from(bid.devices));
-    let nearest = bids.rev().max_by_key(|(bid, _)| i128::from(bid.worth) - i128::from(paid(bid)));
-    nearest.map(|(bid, offer)| Outbid {
-        class: offer.way.class,
-        worth: bid.worth,
-        price: paid(bid),
-    })
-}
-
-fn whole(amount: u64) -> u32 {
-    u32::try_from(amount).unwrap_or(u32::MAX)
 }

@@ -33,12 +33,13 @@ pub(super) fn check(snapshot: &Snapshot, decision: &Decision, faults: &mut Vec<F
     check_capacity(snapshot, allotment, faults);
 }
 
-/// Whether a run is not what its task was granted.
+/// Whether a run is not what its task was granted, or makes room for others.
 pub(super) fn is_over(snapshot: &Snapshot, allotment: Option<&Allotment>, run: RunId) -> bool {
     let placed = snapshot.runs.get(&run).map(|found| &found.placement);
     allotment.zip(placed).is_some_and(|(allotment, placed)| {
         let way = Way { alternative: placed.alternative, class: placed.class };
-        !is_granted(snapshot, allotment, run, way)
+        let makes_room = !allotment.nominated.is_empty() && allotment.displaced.contains(&run);
+        makes_room || !is_granted(snapshot, allotment, run, way)
     })
 }
 

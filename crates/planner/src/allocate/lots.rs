@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fleet::snapshot::Way;
-use fleet::{Alternative, ClassId, DeviceClass, DeviceKind, Job, Rate, Snapshot};
+use fleet::{Alternative, ClassId, DeviceClass, DeviceKind, Job, NodeEntry, Rate, Snapshot};
 
 use super::entrants::Entrant;
 use crate::Scratch;
@@ -66,6 +66,17 @@ impl<'a> Lots<'a> {
 
     fn lot(&self, class: ClassId) -> Option<usize> {
         self.of_class.get(class.index()).copied().flatten()
+    }
+
+    /// The model of a class.
+    pub(super) fn model(&self, class: ClassId) -> &'a str {
+        &self.models[class.index()].model
+    }
+
+    /// Whether a node has something of the lot of a class.
+    pub(super) fn has(&self, entry: &NodeEntry, class: ClassId) -> bool {
+        let mut classes = entry.node.devices.iter().chain([&entry.node.cpu]);
+        self.lot(class).is_some() && classes.any(|one| self.lot(*one) == self.lot(class))
     }
 
     /// The lot that a way draws on, and how much it takes of it.

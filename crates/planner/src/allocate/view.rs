@@ -47,6 +47,9 @@ impl View {
                 backlog.insert(*id, Arc::clone(waiting));
                 continue;
             }
+            if !allotment.nominated.is_empty() && !allotment.nominated.contains_key(id) {
+                continue;
+            }
             for (number, (way, tasks)) in by_way(waiting, allotment).into_iter().enumerate() {
                 let part = if number == 0 { *id } else { JobId(next) };
                 next += u64::from(number > 0);
@@ -167,7 +170,7 @@ fn as_granted(
 }
 
 /// An alternative on one model alone.
-fn on_model(given: &Alternative, model: &str) -> Alternative {
+pub(super) fn on_model(given: &Alternative, model: &str) -> Alternative {
     let mut given = given.clone();
     match &mut given.request.devices {
         Some(devices) => devices.models = vec![model.to_owned()],
@@ -186,16 +189,11 @@ fn why(
     (allotment, until): (&Allotment, Option<Time>),
     told: Option<&Arc<Reason>>,
 ) -> Arc<Reason> {
-    match told.map(|told| (told, &**told)) {
-        Some((told, Reason::Effort)) => Arc::clone(told),
-        Some(_) => {
-            let ways = allotment.granted.get(&id);
-            let granted = ways.and_then(|ways| ways.values().next()).map(|way| way.class);
-            Arc::new(Reason::Round(RoundWait { until, granted, outbid: None }))
-        }
-        None => {
-            let outbid = allotment.outbid.get(&id).copied().flatten();
-            Arc::new(Reason::Round(RoundWait { until, granted: None, outbid }))
-        }
+    if let Some(told) = told.filter(|told| matches!(***told, Reason::Effort)) {
+        return Arc::clone(told);
     }
+    let ways = allotment.granted.get(&id);
+    let granted = ways.and_then(|ways| ways.values().next()).map(|way| way.class);
+    let outbid = allotment.outbid.get(&id).copied().flatten().filter(|_| granted.is_none());
+    Arc::new(Reason::Round(RoundWait { until, granted, outbid }))
 }

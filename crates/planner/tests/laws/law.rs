@@ -96,8 +96,8 @@ pub(crate) fn plan_apply_plan_again_gives_no_orders(
         return Ok(());
     }
     // What was granted and found no room is for others, in the plan that comes at once.
-    let gives_back = |allotment: &Arc<Allotment>| allotment.is_given_back;
-    if decision.plan.memory.allotment.as_ref().is_some_and(gives_back) {
+    let is_unfinished = |allotment: &Arc<Allotment>| allotment.is_unfinished;
+    if decision.plan.memory.allotment.as_ref().is_some_and(is_unfinished) {
         return Ok(());
     }
     let Ok(next) = Snapshot::build(apply(&case.parts, &decision.plan)) else {

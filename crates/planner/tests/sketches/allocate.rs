@@ -1,7 +1,11 @@
 //! Devices that are divided over time: who runs, who makes way, and why the others wait.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use fleet::policy::{Allocate, Objective, OrderKey};
-use fleet::{Policy, Powers, Snapshot, Span, Time, sketch};
+use fleet::snapshot::Waiting;
+use fleet::{Attempt, Policy, Powers, RunId, Snapshot, Span, Stage, Time, sketch};
 use planner::inquiry::suppose;
 use planner::{Effort, Scratch, plan};
 
@@ -307,30 +311,172 @@ fn what_runs_on_a_node_that_takes_no_new_work_is_left_alone() {
     );
 }
 
+/// Two nodes of two devices, on each of which one is held.
+const SCATTERED: &str = "
+    class epyc cpu
+    class v100 gpu
+    node n cores=8 mem=8Gi dev=v100*2 x2
+    job one work=100 gpu=1 rate.v100=1
+    job two work=100 gpu=1 rate.v100=1
+    run one/0.0 n-0 dev=0
+    run two/0.0 n-1 dev=0";
+
 #[test]
 fn what_no_node_has_room_for_is_given_back_and_others_have_it() {
-    let fleet = "
-        class epyc cpu
-        class v100 gpu
-        node n cores=8 mem=8Gi dev=v100*2 x2";
     let jobs = "
-        job one work=100 gpu=1 rate.v100=1
-        job two work=100 gpu=1 rate.v100=1
         job wide work=20 gpu=2 rate.v100=1
-        job small work=3600 gpu=1 rate.v100=1
-        run one/0.0 n-0 dev=0
-        run two/0.0 n-1 dev=0";
-    let snapshot = sketch::snapshot(&format!("at 10s{fleet}{jobs}")).expect("a sketch");
-    // Two devices are free and granted, on two nodes: it gives them back, and wakes at once.
-    let found = told(&snapshot, &short_first());
-    assert!(found.starts_with("wake 10."), "{found}");
+        job small work=3600 gpu=1 rate.v100=1";
+    let snapshot = sketch::snapshot(&format!("at 10s{SCATTERED}{jobs}")).expect("a sketch");
+    // Two devices are free and granted, on two nodes, and to move costs more than it is worth: it
+    // gives them back, and wakes at once.
+    let moving = Span::seconds(3600);
+    let dear = policy(Allocate { moving, ..allocate(Powers { brevity: 400, ..FITNESS }) });
+    let found = told(&snapshot, &dear);
+    assert!(found.starts_with("wake 10s\n"), "{found}");
     assert!(!found.contains("start"), "{found}");
-    let mut next = later(&snapshot, &short_first(), 10);
+    let mut next = later(&snapshot, &dear, 10);
     next.serial.0 += 1;
     crate::same(
-        &told(&next, &short_first()),
+        &told(&next, &dear),
         "start small/0.0 n-0 alt=0 v100 dev=1 for=1h
          wake 6m10s
          wait wide x1 alt0: 2 free-devices 2/1",
     );
+}
+
+/// Carries a plan out, and lets what it stops wait.
+fn carried_out(snapshot: &Snapshot, policy: &Policy) -> Snapshot {
+    let decision = plan(snapshot, policy, Effort::DEFAULT, &mut Scratch::default());
+    let mut next = snapshot.clone();
+    suppose::carry_out(&mut next, &decision.plan);
+    for stop in &decision.plan.stops {
+        let RunId { job, task, attempt } = stop.run;
+        let job = Arc::clone(&next.jobs[&job]);
+        suppose::end(&mut next, stop.run);
+        let backlog = Arc::make_mut(&mut next.backlog);
+        let nobody = || Waiting { job: Arc::clone(&job), fresh: 0..0, again: BTreeMap::new() };
+        let waiting = backlog.entry(job.id).or_insert_with(|| Arc::new(nobody()));
+        Arc::make_mut(waiting).again.insert(task, Attempt(attempt.0 + 1));
+    }
+    next.serial.0 += 1;
+    if !decision.plan.stops.is_empty() || !decision.plan.placements.is_empty() {
+        next.changed = next.serial;
+    }
+    next
+}
+
+#[test]
+fn who_runs_is_moved_where_what_was_granted_has_room_on_no_node() {
+    let wide = "
+        job wide work=20 gpu=2 rate.v100=1";
+    let snapshot = sketch::snapshot(&format!("at 10s{SCATTERED}{wide}")).expect("a sketch");
+    check(
+        &short_first(),
+        &format!("at 10s{SCATTERED}{wide}"),
+        "stop j0/0.0 round
+         wake 1m10s
+         wait wide x1 round until 6m10s granted v100",
+    );
+    // The node is for the wide one, and then the other is next.
+    let next = carried_out(&snapshot, &short_first());
+    crate::same(
+        &told(&next, &short_first()),
+        "start wide/0.0 n-0 alt=0 v100 dev=0,1 for=20s
+         wake 10s
+         wait one x1 round until 6m10s granted v100",
+    );
+    let after = carried_out(&next, &short_first());
+    let found = told(&after, &short_first());
+    assert!(found.starts_with("start one/0.1 n-1 alt=0 v100 dev=1"), "{found}");
+}
+
+#[test]
+fn others_do_not_wait_for_ever_for_what_should_make_room() {
+    let wide = "
+        job wide work=20 gpu=2 rate.v100=1";
+    let snapshot = sketch::snapshot(&format!("at 10s{SCATTERED}{wide}")).expect("a sketch");
+    // What was told to stop does not, and a short one arrives.
+    let late = "
+        job late work=10 gpu=1 rate.v100=1";
+    let text = format!("at 10s{SCATTERED}{wide}{late}");
+    let mut stuck = sketch::snapshot(&text).expect("a sketch");
+    let decision = plan(&snapshot, &short_first(), Effort::DEFAULT, &mut Scratch::default());
+    stuck.memory = decision.plan.memory.clone();
+    let run = decision.plan.stops[0].run;
+    Arc::make_mut(Arc::make_mut(&mut stuck.runs).get_mut(&run).expect("it runs")).stage =
+        Stage::Recalled;
+    stuck.at = Time::seconds(69);
+    let found = told(&stuck, &short_first());
+    assert!(found.starts_with("wake 1m10s\n"), "{found}");
+    stuck.at = Time::seconds(370);
+    let found = told(&stuck, &short_first());
+    assert!(found.contains("start late/0.0"), "{found}");
+}
+
+#[test]
+fn for_one_that_has_starved_others_make_room_though_they_find_none_elsewhere() {
+    // Once two make way by the division, a device is free on either node, and the memory of the
+    // other node is held.
+    let jobs = "
+        job more tasks=2 work=100 gpu=1 rate.v100=1
+        run more/0.0 n-0 dev=1
+        run more/1.0 n-1 dev=1
+        job wide work=36000 gpu=2 rate.v100=1 at=0s";
+    let held = SCATTERED.replace("work=100 gpu=1", "work=100 gpu=1 mem=5Gi");
+    let text = format!("at 1000s{held}{jobs}");
+    let with = |starvation: Option<Span>, moving| {
+        let powers = Powers { brevity: 400, ..FITNESS };
+        policy(Allocate { starvation, moving, ..allocate(powers) })
+    };
+    let starved = with(Some(Span::seconds(900)), Span::seconds(3600));
+    let snapshot = sketch::snapshot(&text).expect("a sketch");
+    assert!(!told(&snapshot, &with(None, Span::ZERO)).contains("stop"), "it is worth less");
+    let mut next = snapshot;
+    let mut turn = || {
+        let decision = plan(&next, &starved, Effort::DEFAULT, &mut Scratch::default());
+        assert_eq!(fleet::check::check(&next, &decision), []);
+        let found = told(&next, &starved);
+        next = carried_out(&next, &starved);
+        found
+    };
+    let first = turn();
+    assert!(first.starts_with("stop j2/0.0 round\nstop j2/1.0 round\n"), "{first}");
+    let second = turn();
+    assert!(second.starts_with("stop j0/0.0 round\nwake"), "{second}");
+    let third = turn();
+    assert!(third.starts_with("start wide/0.0 n-0 alt=0 v100 dev=0,1"), "{third}");
+    // Who was moved finds no memory, gives its device back, and one of the others has it.
+    let fourth = turn();
+    assert!(fourth.starts_with("wake 16m40s\n"), "{fourth}");
+    let fifth = turn();
+    assert!(fifth.starts_with("start more/0.1 n-1"), "{fifth}");
+    assert!(fifth.contains("wait one x1 alt0: 1 free-memory"), "{fifth}");
+}
+
+#[test]
+fn room_for_a_gang_is_made_below_one_switch() {
+    let fleet = "
+        class epyc cpu
+        class v100 gpu
+        node a cores=8 mem=8Gi dev=v100*2 switch=one
+        node b cores=8 mem=8Gi dev=v100*2 switch=one
+        node c cores=8 mem=8Gi dev=v100*2 switch=two
+        node d cores=8 mem=8Gi dev=v100*2 switch=two";
+    let jobs = "
+        job held tasks=4 work=3600 gpu=1 rate.v100=1
+        run held/0.0 a dev=0
+        run held/1.0 b dev=0
+        run held/2.0 c dev=0
+        run held/3.0 d dev=0
+        job ring tasks=3 gang under=1 work=20 gpu=1 rate.v100=1";
+    check(
+        &short_first(),
+        &format!("at 10s{fleet}{jobs}"),
+        "stop j0/0.0 round
+         wake 1m10s
+         wait ring x3 round until 6m10s granted v100",
+    );
+    let wider = jobs.replace("under=1", "under=2");
+    let snapshot = sketch::snapshot(&format!("at 10s{fleet}{wider}")).expect("a sketch");
+    assert!(told(&snapshot, &short_first()).starts_with("start ring/0.0"), "two switches will do");
 }
