@@ -138,6 +138,9 @@ pub struct Rounds {
     /// By which factor declared work may be too small or too large
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = work_factor)]
     pub work_wrong: f64,
+    /// How many like devices each node of Motley's fleet has
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub node_devices: u32,
     /// Decides how wrong they are
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,

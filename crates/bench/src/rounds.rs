@@ -58,6 +58,8 @@ pub struct Terms {
     pub move_seconds: f64,
     /// How wrong what the planner is told is.
     pub errors: Errors,
+    /// How many devices each node of Motley's fleet has; the references know of none.
+    pub node_devices: u32,
 }
 
 /// One policy on one trace.
@@ -95,8 +97,9 @@ pub fn run(folder: &Path, asked: &Rounds) -> anyhow::Result<(String, Vec<Record>
     let move_seconds = f64::from(asked.moving);
     let (rates, work) = (f64::from(asked.rates_wrong) / 100.0, asked.work_wrong);
     let errors = Errors { rates, work, seed: asked.seed };
+    let node_devices = asked.node_devices;
     let outcomes = crew::share(&tasks, |(place, case, contender, lag)| {
-        let terms = Terms { lag: *lag, move_seconds, errors };
+        let terms = Terms { lag: *lag, move_seconds, errors, node_devices };
         play(case, *contender, terms).map(|(figures, toll)| Outcome {
             case: *place,
             contender: *contender,
@@ -106,7 +109,8 @@ pub fn run(folder: &Path, asked: &Rounds) -> anyhow::Result<(String, Vec<Record>
         })
     });
     let outcomes: Vec<_> = outcomes.into_iter().collect::<anyhow::Result<_>>()?;
-    let is_plain = asked.moving == 0 && asked.rates_wrong == 0 && asked.work_wrong <= 1.0;
+    let is_exact = asked.rates_wrong == 0 && asked.work_wrong <= 1.0;
+    let is_plain = asked.moving == 0 && is_exact && node_devices <= 1;
     let report = report::Report { cases: &cases, outcomes: &outcomes, is_plain };
     let (mut text, mut records) = (report.text(), report.records());
     if asked.trace.is_none() && !asked.quick {

@@ -53,11 +53,11 @@ impl Contender {
             Self::Reference(reference) => {
                 Player::Reference(Box::new(Mechanism::new(*reference, case, lag_seconds)))
             }
-            Self::Motley(name) => Player::Motley(Box::new(Product::new(
-                policy(name, terms.move_seconds),
-                lag_seconds,
-                terms.errors,
-            ))),
+            Self::Motley(name) => {
+                let policy = policy(name, terms.move_seconds);
+                let product = Product::new(policy, lag_seconds, terms.errors);
+                Player::Motley(Box::new(product.on_nodes_of(terms.node_devices)))
+            }
         }
     }
 }

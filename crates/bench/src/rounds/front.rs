@@ -63,7 +63,8 @@ fn front(case: &Case) -> anyhow::Result<Chart> {
             points: figures.iter().map(point).collect(),
         })
         .collect();
-    let terms = Terms { lag: Lag::Dropped, move_seconds: 0.0, errors: Errors::NONE };
+    let terms =
+        Terms { lag: Lag::Dropped, move_seconds: 0.0, errors: Errors::NONE, node_devices: 1 };
     let (fair, _) = play(case, Contender::Reference(Reference::MaxMinPerf), terms)?;
     let (across, up) = point(&fair);
     lines.push(Line {

@@ -1,7 +1,8 @@
 //! Motley as it ships, in the rounds: ledger, plan, check and orders, asked at the start of each.
 //!
-//! The fleet is one node for each device. At the start of a round the ledger
-//! is told what ended and how far the others have got, and what arrived; turns
+//! The fleet is one node for each device, or nodes of several like ones; then a
+//! job of several devices has them on one node, or on as many full nodes as it
+//! takes. At the start of a round the ledger is told what ended and how far the others have got, and what arrived; turns
 //! are taken until nothing is ordered any more, and whatever runs then runs in
 //! the round. To the planner every round is six minutes long: the published
 //! clock ends a round a little earlier, when its last run has done its last
@@ -27,15 +28,18 @@ use super::errors::Errors;
 
 /// How long a round is to the planner.
 const ROUND: Span = Span::seconds(360);
-/// Turns at the start of a round: stops, starts, and one in which nothing is ordered; as many again
-/// would mean that it never settles.
-const TURNS_MAX: u32 = 8;
+/// Turns at the start of a round: stops, starts, and one in which nothing is ordered; where nodes
+/// have several devices room is made for some jobs after others. More than so many would mean that
+/// it never settles.
+const TURNS_MAX: u32 = 200;
 
 /// Motley, and what it has cost.
 pub struct Product {
     policy: Policy,
     lag_seconds: f64,
     errors: Errors,
+    /// How many devices each node has.
+    node_devices: u32,
     heard_at: f64,
     is_due: bool,
     /// The jobs from this one on it has not heard of.
@@ -62,6 +66,8 @@ pub struct Toll {
     pub turns: u64,
     /// Steps of all plans.
     pub steps: u64,
+    /// How many runs were stopped to make room on their nodes.
+    pub displaced: u64,
     /// Seconds, over all rounds.
     pub seconds: f64,
 }
@@ -74,6 +80,7 @@ impl Product {
             policy,
             lag_seconds,
             errors,
+            node_devices: 1,
             heard_at: 0.0,
             is_due: false,
             unheard: 0,
@@ -86,6 +93,12 @@ impl Product {
             has_begun: false,
             toll: Toll::default(),
         }
+    }
+
+    /// The same with nodes of several devices.
+    #[must_use]
+    pub fn on_nodes_of(self, node_devices: u32) -> Self {
+        Self { node_devices: node_devices.max(1), ..self }
     }
 
     /// Nothing runs and nothing will arrive: it hears of everything.
@@ -114,7 +127,11 @@ impl Product {
             }
             self.toll.turns += 1;
             self.toll.steps += turn.decision.explanation.steps;
-            if turn.orders.is_empty() {
+            let plan = &turn.decision.plan;
+            let displaced = plan.memory.allotment.as_ref().map_or(0, |one| one.displaced.len());
+            self.toll.displaced += displaced as u64;
+            let goes_on = plan.wake.is_some_and(|wake| wake <= self.at.after(Span(1)));
+            if turn.orders.is_empty() && !goes_on {
                 self.toll.rounds += 1;
                 self.toll.seconds += started.elapsed().as_secs_f64();
                 self.at = self.at.after(ROUND);
@@ -139,7 +156,8 @@ impl Product {
         let new = scene.active.iter().filter(|one| (known..self.unheard).contains(&one.job));
         let submit = |one: &Active| {
             let declared = self.errors.declared(one.job, &scene.case.jobs[one.job]);
-            Request::Submit(Arc::new(job(one.job, &declared, (scene.case, self.at))))
+            let context = (scene.case, self.at);
+            Request::Submit(Arc::new(job(one.job, (&declared, self.node_devices), context)))
         };
         new.map(submit).collect()
     }
@@ -165,7 +183,7 @@ impl Product {
 
     fn observation(&mut self, case: &Case) -> Observation {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
-        let nodes = if is_first { nodes(case) } else { Vec::new() };
+        let nodes = if is_first { nodes(case, self.node_devices) } else { Vec::new() };
         Observation {
             at: self.at,
             extent: if is_first { Extent::Full } else { Extent::Changes },
@@ -199,16 +217,10 @@ impl Product {
 
     /// What runs now, by the positions of the round.
     fn placed(&self, scene: &Scene<'_>) -> Vec<Placed> {
+        let shapes = shapes(scene.case, self.node_devices);
         let mut classes: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut upper = 0;
-        let bounds = scene.case.capacity.iter().map(|count| {
-            upper += *count;
-            upper
-        });
-        let bounds: Vec<u32> = bounds.collect();
         for (run, (node, ..)) in &self.runs {
-            let class = bounds.partition_point(|bound| *bound <= node.0);
-            classes.insert(place_of(*run), class);
+            classes.insert(place_of(*run), shapes[node.index()].0);
         }
         let active = scene.active.iter().enumerate();
         let placed = active.filter_map(|(active, one)| {
@@ -240,12 +252,15 @@ fn sight(
     RunSight { run, node, grant, state, usage: Usage::default(), done }
 }
 
-fn job(place: usize, entry: &Entry, (case, arrival): (&Case, Time)) -> Job {
+/// A job: one task, or a gang of them with as many devices each as a node has.
+fn job(place: usize, (entry, node_devices): (&Entry, u32), (case, arrival): (&Case, Time)) -> Job {
+    let count = entry.devices.min(node_devices);
+    let tasks = entry.devices.div_ceil(count);
     let rates = case.models.iter().cloned().zip(entry.rates.iter().map(|rate| micros(*rate)));
     let request = fleet::Request {
         devices: Some(DeviceRequest {
             kind: DeviceKind::Gpu,
-            count: 1,
+            count,
             share: Milli::WHOLE,
             memory: Bytes::ZERO,
             models: Vec::new(),
@@ -267,8 +282,8 @@ fn job(place: usize, entry: &Entry, (case, arrival): (&Case, Time)) -> Job {
         tenant: Tenant::new("trace"),
         priority: 0,
         arrival,
-        tasks: entry.devices,
-        gang: (entry.devices > 1).then(Gang::default),
+        tasks,
+        gang: (tasks > 1).then(Gang::default),
         work: Some(work(entry.steps)),
         deadline: None,
         alternatives: Arc::new(vec![way]),
@@ -295,20 +310,26 @@ fn classes(case: &Case) -> Classes {
     Classes(models.chain([class("host", DeviceKind::Cpu)]).collect())
 }
 
-fn nodes(case: &Case) -> Vec<Node> {
+/// The class and the number of devices of each node.
+fn shapes(case: &Case, node_devices: u32) -> Vec<(usize, u32)> {
+    let of_class = |(class, devices): (usize, &u32)| {
+        let full = std::iter::repeat_n((class, node_devices), (devices / node_devices) as usize);
+        let rest = devices % node_devices;
+        full.chain((rest > 0).then_some((class, rest))).collect::<Vec<_>>()
+    };
+    case.capacity.iter().enumerate().flat_map(of_class).collect()
+}
+
+fn nodes(case: &Case, node_devices: u32) -> Vec<Node> {
     let count = |class: usize| u16::try_from(class).unwrap_or(u16::MAX);
     let cpu = ClassId(count(case.models.len()));
-    let of_class =
-        case.capacity.iter().enumerate().flat_map(|(class, devices)| {
-            std::iter::repeat_n(ClassId(count(class)), *devices as usize)
-        });
-    let node = |(id, class): (u32, ClassId)| Node {
+    let node = |(id, (class, devices)): (u32, (usize, u32))| Node {
         id: NodeId(id),
         name: format!("node-{id}"),
         cores: MilliCores(1000),
         memory: Bytes(1 << 30),
         cpu,
-        devices: vec![class],
+        devices: vec![ClassId(count(class)); devices as usize],
         labels: BTreeMap::new(),
         power: Power::default(),
         socket: MilliCores::ZERO,
@@ -316,7 +337,7 @@ fn nodes(case: &Case) -> Vec<Node> {
         topology: None,
         attachment: None,
     };
-    (0..=u32::MAX).zip(of_class).map(node).collect()
+    (0..=u32::MAX).zip(shapes(case, node_devices)).map(node).collect()
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]

@@ -59,7 +59,8 @@ impl Report<'_> {
         }
         if !self.is_plain {
             text.push_str(
-                "moving costs, or declared are wrong, and the published know nothing of it\n",
+                "moving costs, what is declared is wrong or nodes have several devices, and the \
+                 published know nothing of it\n",
             );
         }
         for record in self.records().iter().filter(|record| record.aim.is_some()) {

@@ -5,7 +5,7 @@ use super::*;
 use crate::place;
 
 fn terms(lag: Lag, move_seconds: f64) -> Terms {
-    Terms { lag, move_seconds, errors: Errors::NONE }
+    Terms { lag, move_seconds, errors: Errors::NONE, node_devices: 1 }
 }
 
 fn published(name: &str) -> Option<Case> {
@@ -60,6 +60,24 @@ fn makespan_ends_near_the_bound() {
 }
 
 #[test]
+fn on_nodes_of_several_devices_little_is_lost() {
+    let Some(case) = published("A") else { return };
+    let mean = "mean".parse::<Contender>().unwrap();
+    let on = |node_devices| {
+        let terms = Terms { node_devices, ..terms(Lag::Dropped, 0.0) };
+        let (figures, toll) = play(&case, mean, terms).unwrap();
+        (figures.mean, toll.unwrap().displaced)
+    };
+    let (alone, nobody) = on(1);
+    assert_eq!(nobody, 0);
+    for node_devices in [4, 8] {
+        let (mean, displaced) = on(node_devices);
+        assert!((mean / alone - 1.0).abs() < 0.02, "{mean} {alone}");
+        assert!(displaced > 0);
+    }
+}
+
+#[test]
 fn every_flag_changes_what_is_told() {
     let Some(folder) = place::at_hand(input::FOLDER) else { return };
     let trace = folder.join("gavel/traces/physical_cluster/small_test.trace");
@@ -79,8 +97,9 @@ fn every_flag_changes_what_is_told() {
         |asked| asked.moving = 300,
         |asked| asked.rates_wrong = 30,
         |asked| asked.work_wrong = 2.0,
+        |asked| asked.node_devices = 2,
     ] {
-        assert_ne!(told(change).unwrap().0, base);
+        assert_ne!(told(change).unwrap().1, records);
     }
     let error = told(|asked| asked.cluster = Some(input::Cluster([1, 0, 0]))).unwrap_err();
     let words = error.to_string();

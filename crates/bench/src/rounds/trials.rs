@@ -1,4 +1,5 @@
-//! `mean` where moving costs, and where what is declared is wrong: what is lost, and who waits.
+//! `mean` where moving costs, where what is declared is wrong, and on nodes of several devices:
+//! what is lost, and who waits.
 
 use std::fmt::Write as _;
 
@@ -6,18 +7,22 @@ use super::case::Case;
 use super::contender::Contender;
 use super::errors::Errors;
 use super::figures::Figures;
+use super::product::Toll;
 use super::{Lag, Terms, play};
 use crate::crew;
 use crate::record::Record;
 
-/// What is tried: a name, what a move costs in seconds, and how wrong rates and work are.
-const TRIALS: [(&str, f64, f64, f64); 6] = [
-    ("exact", 0.0, 0.0, 1.0),
-    ("moving30", 30.0, 0.0, 1.0),
-    ("moving300", 300.0, 0.0, 1.0),
-    ("rates_wrong30", 0.0, 0.3, 1.0),
-    ("work_wrong2", 0.0, 0.0, 2.0),
-    ("both_wrong", 0.0, 0.3, 2.0),
+/// What is tried: a name, what a move costs in seconds, how wrong rates and work are, and how many
+/// devices each node has.
+const TRIALS: [(&str, f64, f64, f64, u32); 8] = [
+    ("exact", 0.0, 0.0, 1.0, 1),
+    ("moving30", 30.0, 0.0, 1.0, 1),
+    ("moving300", 300.0, 0.0, 1.0, 1),
+    ("rates_wrong30", 0.0, 0.3, 1.0, 1),
+    ("work_wrong2", 0.0, 0.0, 2.0, 1),
+    ("both_wrong", 0.0, 0.3, 2.0, 1),
+    ("nodes4", 0.0, 0.0, 1.0, 4),
+    ("nodes8", 0.0, 0.0, 1.0, 8),
 ];
 /// How often errors are drawn anew.
 const DRAWS: u64 = 3;
@@ -38,6 +43,8 @@ pub struct Trial {
     /// The longest that a job waited at a time, in seconds, in any draw.
     longest_wait: f64,
     moves: u64,
+    /// How many runs were stopped to make room on their nodes.
+    displaced: u64,
 }
 
 /// Tries everything on the traces that are there.
@@ -54,16 +61,19 @@ pub fn all(cases: &[Case]) -> anyhow::Result<Vec<Trial>> {
 
 fn one(
     case: &Case,
-    (name, move_seconds, rates, work): &(&'static str, f64, f64, f64),
+    (name, move_seconds, rates, work, node_devices): &(&'static str, f64, f64, f64, u32),
 ) -> anyhow::Result<Trial> {
     let is_drawn = *rates > 0.0 || *work > 1.0;
-    let figures: Vec<Figures> = (0..if is_drawn { DRAWS } else { 1 })
+    let played: Vec<(Figures, Option<Toll>)> = (0..if is_drawn { DRAWS } else { 1 })
         .map(|seed| {
             let errors = Errors { rates: *rates, work: *work, seed };
-            let terms = Terms { lag: Lag::Dropped, move_seconds: *move_seconds, errors };
-            play(case, Contender::Motley(POLICY), terms).map(|(figures, _)| figures)
+            let (lag, move_seconds, node_devices) = (Lag::Dropped, *move_seconds, *node_devices);
+            let terms = Terms { lag, move_seconds, errors, node_devices };
+            play(case, Contender::Motley(POLICY), terms)
         })
         .collect::<anyhow::Result<_>>()?;
+    let figures: Vec<&Figures> = played.iter().map(|(figures, _)| figures).collect();
+    let displaced = played.iter().filter_map(|(_, toll)| *toll).map(|toll| toll.displaced);
     let means = figures.iter().map(|one| one.mean);
     Ok(Trial {
         name,
@@ -72,20 +82,23 @@ fn one(
         worst: means.fold(0.0, f64::max),
         longest_wait: figures.iter().map(|one| one.longest_wait).fold(0.0, f64::max),
         moves: figures.iter().map(|one| one.moves).sum::<u64>() / figures.len() as u64,
+        displaced: displaced.sum::<u64>() / figures.len() as u64,
     })
 }
 
 /// The trials as text.
 #[must_use]
 pub fn text(trials: &[Trial]) -> String {
-    let mut text = format!("{POLICY} where moving costs or what is declared is wrong, seconds\n");
+    let mut text = format!(
+        "{POLICY} where moving costs, what is declared is wrong, or nodes are larger, seconds\n"
+    );
     for trial in trials {
-        let Trial { name, trace, mean, worst, longest_wait, moves } = trial;
+        let Trial { name, trace, mean, worst, longest_wait, moves, displaced } = trial;
         let loss = loss(trials, trial);
         let _ = writeln!(
             text,
             "{trace} {name:<14} mean {mean:>7.0} ({loss:+.1} %), worst draw {worst:>7.0}, longest \
-             wait {longest_wait:>7.0}, {moves} moves"
+             wait {longest_wait:>7.0}, {moves} moves, {displaced} to make room"
         );
     }
     text
