@@ -137,6 +137,10 @@ pub struct RoundWait {
     pub until: Option<Time>,
     /// A class of which it has devices, and waits until they are free on nodes that will do.
     pub granted: Option<ClassId>,
+    /// Where it has devices: the job that is placed before all others because room is being made
+    /// for it, itself or another.
+    #[serde(default)]
+    pub nominated: Option<JobId>,
     /// Where it has nothing: what it came nearest to, if anything was worth something to it.
     pub outbid: Option<Outbid>,
 }

@@ -127,6 +127,12 @@ fn who_runs_moves_together_for_a_job_that_wants_two_devices_of_one_node() {
     course.check("wide", &[(720, 1020, "left:0"), (720, 1020, "left:1")]);
     course.check("long", &[(0, 720, "left:1"), (720, 3600, "right:0")]);
     course.check("long-too", &[(0, 3600, "right:1")]);
+    let path = |name: &str| folder().join(name).to_str().unwrap().to_owned();
+    let (fleet, jobs) = (path("rounds/two-nodes.toml"), path("rounds/scattered.toml"));
+    let asked = ["explain", &fleet, &jobs, "--job", "wide", "--at", "12m", "--policy"];
+    let (_, text, error) = run(&[&asked[..], &[&path("brief.toml")]].concat());
+    let why = "it has V100 in this round, and starts once others have moved to make room for it";
+    assert!(text.contains(why), "{text}{error}");
 }
 
 #[test]

@@ -2,12 +2,12 @@
 //!
 //! The fleet is one node for each device, or nodes of several like ones; then a
 //! job of several devices has them on one node, or on as many full nodes as it
-//! takes. At the start of a round the ledger is told what ended and how far the others have got, and what arrived; turns
-//! are taken until nothing is ordered any more, and whatever runs then runs in
-//! the round. To the planner every round is six minutes long: the published
-//! clock ends a round a little earlier, when its last run has done its last
-//! whole step. With the lag of the reference it hears of arrivals only when the
-//! reference would reckon its shares anew.
+//! takes. At the start of a round the ledger is told what ended and how far the
+//! others have got, and what arrived; turns are taken until nothing is ordered
+//! any more, and whatever runs then runs in the round. To the planner every round
+//! is six minutes long: the published clock ends a round a little earlier, when
+//! its last run has done its last whole step. With the lag of the reference it
+//! hears of arrivals only when the reference would reckon its shares anew.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -17,8 +17,12 @@ pub(super) fn check(snapshot: &Snapshot, decision: &Decision, faults: &mut Vec<F
     check_gangs(snapshot, decision, faults);
     for told in &decision.explanation.waiting {
         let Reason::Round(round) = &*told.reason else { continue };
-        let has = |allotment: &Allotment| allotment.granted.contains_key(&told.job);
-        if allotment.is_none_or(|allotment| round.granted.is_some() && !has(allotment)) {
+        let is_true = |allotment: &Allotment| {
+            let has = allotment.granted.contains_key(&told.job);
+            let is_first = |job: &JobId| has && allotment.nominated.contains_key(job);
+            (has || round.granted.is_none()) && round.nominated.as_ref().is_none_or(is_first)
+        };
+        if !allotment.is_some_and(is_true) {
             faults.push(Fault::RoundReason { job: told.job });
         }
     }

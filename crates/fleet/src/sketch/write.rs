@@ -219,7 +219,9 @@ fn round_text(snapshot: &Snapshot, round: &RoundWait) -> String {
     let until =
         round.until.map_or_else(String::new, |until| format!(" until {}", time_text(until)));
     if let Some(class) = round.granted {
-        return format!("round{until} granted {}", class_text(snapshot, class));
+        let first = round.nominated.map(|job| format!(" nominated {}", job_text(snapshot, job)));
+        let (class, first) = (class_text(snapshot, class), first.unwrap_or_default());
+        return format!("round{until} granted {class}{first}");
     }
     let Some(outbid) = round.outbid else { return format!("round{until}") };
     let class = class_text(snapshot, outbid.class);

@@ -38,7 +38,7 @@ pub fn reason(names: &Names<'_>, job: &Job, reason: &Reason) -> String {
         Reason::Gang(GangRoom { asked, fit }) => {
             format!("waits: {asked} tasks must start together, and {fit} find room.")
         }
-        Reason::Round(round) => in_round(names, round),
+        Reason::Round(round) => in_round(names, job, round),
         Reason::Recalled => {
             "waits: the rest of its gang is being stopped, so that all can start together."
                 .to_owned()
@@ -47,7 +47,7 @@ pub fn reason(names: &Names<'_>, job: &Job, reason: &Reason) -> String {
 }
 
 /// How a job stands where devices are divided over time.
-fn in_round(names: &Names<'_>, round: &RoundWait) -> String {
+fn in_round(names: &Names<'_>, job: &Job, round: &RoundWait) -> String {
     let until = match round.until {
         Some(until) => format!("; devices are divided anew at {}", names.moment(until)),
         None => "; devices are divided anew when a job or node comes or goes".to_owned(),
@@ -55,7 +55,12 @@ fn in_round(names: &Names<'_>, round: &RoundWait) -> String {
     match (round.granted, round.outbid) {
         (Some(class), _) => {
             let model = names.model(class);
-            format!("waits: it has {model} in this round, and starts once that is free{until}.")
+            let what = match round.nominated {
+                None => "that is free",
+                Some(first) if first == job.id => "others have moved to make room for it",
+                Some(_) => "a job has started for which others are moved",
+            };
+            format!("waits: it has {model} in this round, and starts once {what}{until}.")
         }
         (None, Some(Outbid { class, worth, price })) => {
             let hours = |worth: u64| format!("{:.2}", worth as f64 / 1e8);

@@ -195,5 +195,8 @@ fn why(
     let ways = allotment.granted.get(&id);
     let granted = ways.and_then(|ways| ways.values().next()).map(|way| way.class);
     let outbid = allotment.outbid.get(&id).copied().flatten().filter(|_| granted.is_none());
-    Arc::new(Reason::Round(RoundWait { until, granted, outbid }))
+    let mut first = allotment.nominated.keys().copied().filter(|_| granted.is_some());
+    let is_first = allotment.nominated.contains_key(&id);
+    let nominated = if is_first { Some(id) } else { first.next() };
+    Arc::new(Reason::Round(RoundWait { until, granted, nominated, outbid }))
 }

@@ -375,7 +375,7 @@ fn who_runs_is_moved_where_what_was_granted_has_room_on_no_node() {
         &format!("at 10s{SCATTERED}{wide}"),
         "stop j0/0.0 round
          wake 1m10s
-         wait wide x1 round until 6m10s granted v100",
+         wait wide x1 round until 6m10s granted v100 nominated wide",
     );
     // The node is for the wide one, and then the other is next.
     let next = carried_out(&snapshot, &short_first());
@@ -391,26 +391,32 @@ fn who_runs_is_moved_where_what_was_granted_has_room_on_no_node() {
 }
 
 #[test]
-fn others_do_not_wait_for_ever_for_what_should_make_room() {
-    let wide = "
-        job wide work=20 gpu=2 rate.v100=1";
-    let snapshot = sketch::snapshot(&format!("at 10s{SCATTERED}{wide}")).expect("a sketch");
-    // What was told to stop does not, and a short one arrives.
+fn others_wait_for_those_who_make_room_and_not_for_ever() {
+    let more = "
+        class k80 gpu
+        node m cores=8 mem=8Gi dev=k80
+        job wide work=20 gpu=2 model=v100 rate.v100=1";
+    let snapshot = sketch::snapshot(&format!("at 10s{SCATTERED}{more}")).expect("a sketch");
+    // What was told to stop has not, and a job arrives for which there is room elsewhere.
     let late = "
-        job late work=10 gpu=1 rate.v100=1";
-    let text = format!("at 10s{SCATTERED}{wide}{late}");
+        job late work=10 gpu=1 rate.k80=1";
+    let text = format!("at 10s{SCATTERED}{more}{late}");
     let mut stuck = sketch::snapshot(&text).expect("a sketch");
     let decision = plan(&snapshot, &short_first(), Effort::DEFAULT, &mut Scratch::default());
     stuck.memory = decision.plan.memory.clone();
     let run = decision.plan.stops[0].run;
-    Arc::make_mut(Arc::make_mut(&mut stuck.runs).get_mut(&run).expect("it runs")).stage =
-        Stage::Recalled;
+    let runs = Arc::make_mut(&mut stuck.runs);
+    Arc::make_mut(runs.get_mut(&run).expect("it runs")).stage = Stage::Recalled;
     stuck.at = Time::seconds(69);
+    crate::same(
+        &told(&stuck, &short_first()),
+        "wake 1m10s
+         wait wide x1 round until 6m10s granted v100 nominated wide
+         wait late x1 round until 6m10s granted k80 nominated wide",
+    );
+    stuck.at = Time::seconds(71);
     let found = told(&stuck, &short_first());
-    assert!(found.starts_with("wake 1m10s\n"), "{found}");
-    stuck.at = Time::seconds(370);
-    let found = told(&stuck, &short_first());
-    assert!(found.contains("start late/0.0"), "{found}");
+    assert!(found.starts_with("start late/0.0 m alt=0 k80"), "{found}");
 }
 
 #[test]
@@ -474,7 +480,7 @@ fn room_for_a_gang_is_made_below_one_switch() {
         &format!("at 10s{fleet}{jobs}"),
         "stop j0/0.0 round
          wake 1m10s
-         wait ring x3 round until 6m10s granted v100",
+         wait ring x3 round until 6m10s granted v100 nominated ring",
     );
     let wider = jobs.replace("under=1", "under=2");
     let snapshot = sketch::snapshot(&format!("at 10s{fleet}{wider}")).expect("a sketch");
