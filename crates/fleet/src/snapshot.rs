@@ -211,10 +211,10 @@ pub struct Allotment {
     /// to their tasks.
     #[serde(default)]
     pub displaced: BTreeSet<RunId>,
-    /// The jobs for which room was made and those that were moved, since devices were divided: they
-    /// are not moved again.
+    /// The tasks for which room was made and those that were moved, since devices were divided, of
+    /// a gang the first: they are not moved again.
     #[serde(default)]
-    pub settled: BTreeSet<JobId>,
+    pub settled: BTreeSet<(JobId, TaskIndex)>,
 }
 
 /// How a task is to run: which alternative, on what.

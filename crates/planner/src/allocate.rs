@@ -25,7 +25,7 @@ use std::sync::Arc;
 use fleet::explanation::TierInForce;
 use fleet::policy::Allocate;
 use fleet::snapshot::{Allotment, Way};
-use fleet::{Decision, JobId, Mark, Policy, Serial, Snapshot, Span, Stop, StopCause};
+use fleet::{Decision, JobId, Mark, Policy, Serial, Snapshot, Span, Stop, StopCause, TaskIndex};
 
 use crate::feasible::Rules;
 use crate::{Effort, Scratch};
@@ -49,18 +49,23 @@ pub(crate) fn plan(
     let mut allotment = round.renew(&entrants);
     let steps = round.steps;
     let rest = Effort { steps: effort.steps.saturating_sub(steps), ..effort };
+    let first = first_placed(&allotment, (&entrants, &lots));
     let (view, decision) = {
-        let told = (&entrants[..], &hopeless, tiers);
-        place(snapshot, &mut allotment, told, (policy, rest), (scratch, mark))
+        let told = (&entrants[..], &hopeless, first.as_ref());
+        place(snapshot, &mut allotment, told, (policy, tiers, rest), (scratch, mark))
     };
     let mut stops = stops_of(&entrants, &allotment);
     // What is stopped makes room only once that is confirmed.
     let is_settled = stops.is_empty() && !entrants.iter().any(|entrant| entrant.is_leaving);
-    let are_placed = seat_nominated(&mut allotment, &decision, is_settled);
+    let stay = if is_settled { BTreeSet::new() } else { view.wait(&decision) };
+    seat_nominated(&mut allotment, first.as_ref(), &stay);
     let mut room_steps = 0;
-    if is_settled {
-        let mut unplaced = view.unplaced(&decision);
-        if !are_placed {
+    let mut unplaced = view.unplaced(&decision);
+    if is_settled && !decision.plan.placements.is_empty() {
+        // What is placed now is not in the snapshot yet.
+        allotment.is_unfinished |= !unplaced.is_empty();
+    } else if is_settled {
+        if first.is_none() {
             let rules = Rules { classes: &snapshot.classes, oversubscribe: policy.oversubscribe };
             round.steps_max = rest.steps - decision.explanation.steps;
             round.steps = 0;
@@ -83,32 +88,48 @@ pub(crate) fn plan(
     decision
 }
 
-/// Who has been placed before all others needs that no more, and neither does who found no room
-/// though nobody is about to stop. Whether that was the last: then the others are next.
-fn seat_nominated(allotment: &mut Allotment, decision: &Decision, is_settled: bool) -> bool {
-    if allotment.nominated.is_empty() {
-        return false;
-    }
-    for placement in &decision.plan.placements {
-        allotment.nominated.remove(&placement.run.job);
-    }
-    if is_settled {
-        allotment.nominated.clear();
-    }
-    let are_placed = allotment.nominated.is_empty();
-    allotment.is_unfinished |= are_placed;
-    are_placed
+/// Of the jobs that are placed before all others those that want most, if there are any: smaller
+/// ones could take what was made free for them.
+fn first_placed(
+    allotment: &Allotment,
+    (entrants, lots): (&[Entrant<'_>], &Lots<'_>),
+) -> Option<BTreeSet<JobId>> {
+    let amount = |entrant: &Entrant<'_>| {
+        let way = granted(allotment, entrant).filter(|_| entrant.held.is_none());
+        way.map(|way| lots.amount(entrant, way).1 / u64::from(entrant.tasks.max(1)))
+    };
+    let nominated =
+        entrants.iter().filter(|entrant| allotment.nominated.contains_key(&entrant.job.id));
+    let amounts: Vec<(u64, JobId)> =
+        nominated.filter_map(|entrant| Some((amount(entrant)?, entrant.job.id))).collect();
+    let most = amounts.iter().map(|(amount, _)| *amount).max()?;
+    Some(amounts.into_iter().filter(|(amount, _)| *amount == most).map(|(_, job)| job).collect())
 }
 
-/// Lets jobs that found no nodes for what they were granted have nothing for now.
-fn give_back(allotment: &mut Allotment, unplaced: BTreeSet<JobId>, now: Serial) {
+/// Who was placed before all others, and does not stay, needs that no more; then others are next.
+fn seat_nominated(
+    allotment: &mut Allotment,
+    first: Option<&BTreeSet<JobId>>,
+    stay: &BTreeSet<JobId>,
+) {
+    let Some(first) = first else { return };
+    let before = allotment.nominated.len();
+    allotment.nominated.retain(|job, _| !first.contains(job) || stay.contains(job));
+    allotment.is_unfinished |= allotment.nominated.len() < before;
+}
+
+/// Lets tasks that found no nodes for what they were granted have nothing for now.
+fn give_back(allotment: &mut Allotment, unplaced: BTreeSet<(JobId, TaskIndex)>, now: Serial) {
     allotment.is_unfinished |= !unplaced.is_empty();
     if !unplaced.is_empty() {
         allotment.scattered_at = now;
     }
-    for job in unplaced {
-        let ways = allotment.granted.remove(&job).unwrap_or_default().into_values();
-        allotment.scattered.entry(job).or_default().extend(ways);
+    for (job, task) in unplaced {
+        let Some(granted) = allotment.granted.get_mut(&job) else { continue };
+        allotment.scattered.entry(job).or_default().extend(granted.remove(&task));
+        if granted.is_empty() {
+            allotment.granted.remove(&job);
+        }
         allotment.outbid.entry(job).or_default();
     }
 }
@@ -122,14 +143,14 @@ fn is_scattered(allotment: &Allotment, entrant: &Entrant<'_>, way: Way) -> bool 
 fn place(
     snapshot: &Snapshot,
     allotment: &mut Allotment,
-    (entrants, hopeless, tiers): (&[Entrant<'_>], &BTreeSet<JobId>, &[TierInForce]),
-    (policy, effort): (&Policy, Effort),
+    (entrants, hopeless, first): (&[Entrant<'_>], &BTreeSet<JobId>, Option<&BTreeSet<JobId>>),
+    (policy, tiers, effort): (&Policy, &[TierInForce], Effort),
     (scratch, mark): (&mut Scratch, &mut Mark<'_>),
 ) -> (View, Decision) {
     // Who has no nodes for anything is told what it lacks, as it would be without a division.
     let mut told = kept_out(allotment, entrants);
     told.extend(hopeless);
-    let view = View::of(snapshot, allotment, (entrants, &told));
+    let view = View::of(snapshot, allotment, (entrants, &told), first);
     let decision = crate::plan_what_waits(&view.snapshot, (policy, tiers), effort, scratch, mark);
     let found = view.started_ungranted(&decision);
     if found.is_empty() {
@@ -140,7 +161,7 @@ fn place(
         allotment.scattered.remove(&job);
         allotment.is_unfinished = true;
     }
-    let view = View::of(snapshot, allotment, (entrants, hopeless));
+    let view = View::of(snapshot, allotment, (entrants, hopeless), first);
     // What was placed is in the scratch, and is not going to be true.
     *scratch = Scratch::default();
     scratch.sync(&view.snapshot, policy, tiers);
@@ -150,13 +171,17 @@ fn place(
     (view, again)
 }
 
-/// The jobs that found no nodes for any way to run them.
+/// The jobs of which no task that waits found nodes for any way to run it.
 fn kept_out(allotment: &Allotment, entrants: &[Entrant<'_>]) -> BTreeSet<JobId> {
-    let is_kept_out = |entrant: &&Entrant<'_>| {
+    let mut kept_out = BTreeSet::new();
+    let mut open = BTreeSet::new();
+    for entrant in entrants.iter().filter(|entrant| entrant.held.is_none()) {
         let mut ways = entrant.offers.iter().map(|offer| offer.way);
-        entrant.held.is_none() && ways.all(|way| is_scattered(allotment, entrant, way))
-    };
-    entrants.iter().filter(is_kept_out).map(|entrant| entrant.job.id).collect()
+        let is_kept_out = granted(allotment, entrant).is_none()
+            && ways.all(|way| is_scattered(allotment, entrant, way));
+        if is_kept_out { &mut kept_out } else { &mut open }.insert(entrant.job.id);
+    }
+    &kept_out - &open
 }
 
 /// Whether another division could differ from this one though nobody comes or goes: somebody has

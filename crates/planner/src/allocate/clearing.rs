@@ -1,17 +1,18 @@
 //! Room on the nodes for what was granted: who is moved, so that four devices that
 //! are free on four nodes become four of one node.
 //!
-//! Every node of the model is looked at as it would be without those of its runs
-//! that may be moved, and of these only as many are moved as it takes, the
-//! cheapest first. Where a gang wants to be near, the switches are tried one
-//! after another. Nobody loses what it was granted: who is moved must find room
-//! elsewhere, unless who it makes room for has starved.
+//! A node of the model is looked at as it would be without those of its runs that
+//! may be moved, the emptiest nodes first until some will do; and of the runs
+//! only as many are moved as it takes, the cheapest first. Where a gang wants to
+//! be near, the switches are tried one after another. Nobody loses what it was
+//! granted: who is moved must find room elsewhere, unless who it makes room for
+//! has starved.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use fleet::snapshot::Way;
-use fleet::{Alternative, Free, JobId, NodeEntry, NodeId, Run, Snapshot};
+use fleet::{Alternative, Free, Grant, JobId, NodeEntry, NodeId, Run, Snapshot, TaskIndex};
 
 use super::entrants::Entrant;
 use super::lots::Lots;
@@ -20,6 +21,8 @@ use crate::feasible::{Devices, Rules, Ways, judge};
 
 /// How many ways to make room are looked at for whether those who are moved find room elsewhere.
 const TRIES: usize = 8;
+/// How many nodes are looked at in one go, until there are enough ways.
+const LOOKS: usize = 32;
 
 /// For whom room is made, and what that may cost.
 #[derive(Clone, Copy)]
@@ -41,8 +44,8 @@ pub(super) struct Clearing<'a> {
     losses: Vec<u64>,
     /// The runs on each node, each with the position of its entrant.
     on_node: BTreeMap<NodeId, Vec<(usize, &'a Run)>>,
-    /// The jobs that are not moved.
-    settled: BTreeSet<JobId>,
+    /// The tasks that are not moved, of a gang the first.
+    pub(super) settled: BTreeSet<(JobId, TaskIndex)>,
     /// The nodes on which room was made, or was found for those who are moved.
     used: BTreeSet<NodeId>,
     ways: Ways,
@@ -72,7 +75,7 @@ impl<'a> Clearing<'a> {
     pub(super) fn new(
         snapshot: &'a Snapshot,
         (entrants, lots): (&'a [Entrant<'a>], &'a Lots<'a>),
-        (rules, settled): (Rules<'a>, BTreeSet<JobId>),
+        (rules, settled): (Rules<'a>, BTreeSet<(JobId, TaskIndex)>),
         losses: Vec<u64>,
         steps_max: u64,
     ) -> Self {
@@ -122,8 +125,8 @@ impl<'a> Clearing<'a> {
         let opening = openings.swap_remove(number);
         self.used.extend(nodes);
         self.used.extend(opening.sites.iter().map(|site| site.node));
-        self.settled.insert(need.entrant.job.id);
-        self.settled.extend(opening.moved.iter().map(|place| self.entrants[*place].job.id));
+        let moved = opening.moved.iter().map(|place| &self.entrants[*place]);
+        self.settled.extend(moved.chain([need.entrant]).map(key));
         Some(opening.moved)
     }
 
@@ -138,13 +141,19 @@ impl<'a> Clearing<'a> {
         let gang = need.entrant.job.gang;
         let tasks = need.entrant.tasks;
         let most = gang.map_or(1, |gang| gang.tasks_per_node.unwrap_or(tasks).min(tasks));
-        let nodes = self.snapshot.nodes.iter().filter(|entry| self.lots.has(entry, need.way.class));
-        let nodes: Vec<&NodeEntry> = nodes.map(AsRef::as_ref).collect();
-        let sites: Vec<Site> =
-            nodes.into_iter().filter_map(|entry| self.site(entry, (need, asked), most)).collect();
+        let nodes = self.emptiest_first(need.way);
         if gang.is_none() {
+            let mut sites = Vec::new();
+            for some in nodes.chunks(LOOKS) {
+                sites.extend(some.iter().filter_map(|entry| self.site(entry, (need, asked), most)));
+                if sites.len() >= TRIES {
+                    break;
+                }
+            }
             return sites.into_iter().map(|site| Opening::of(vec![site])).collect();
         }
+        let sites: Vec<Site> =
+            nodes.iter().filter_map(|entry| self.site(entry, (need, asked), most)).collect();
         let mut under: BTreeMap<Option<&str>, Vec<Site>> = BTreeMap::new();
         for site in sites {
             under.entry(self.switch(site.node)).or_default().push(site);
@@ -160,6 +169,20 @@ impl<'a> Clearing<'a> {
             Some(Opening::of(others.iter().cloned().chain([last]).collect()))
         });
         gathered.collect()
+    }
+
+    /// The nodes of a model, those first of which most is free.
+    fn emptiest_first(&self, way: Way) -> Vec<&'a NodeEntry> {
+        let nodes = self.snapshot.nodes.iter().map(AsRef::as_ref);
+        let mut nodes: Vec<&NodeEntry> =
+            nodes.filter(|entry: &&NodeEntry| self.lots.has(entry, way.class)).collect();
+        nodes.sort_by_cached_key(|entry| {
+            let devices = entry.node.devices.iter().zip(&entry.free.devices);
+            let of_lot = devices.filter(|(class, _)| self.lots.is_one(**class, way.class));
+            let free: u64 = of_lot.map(|(_, left)| u64::from(left.share.0)).sum();
+            (Reverse((free, entry.free.cores, entry.free.memory)), entry.node.id)
+        });
+        nodes
     }
 
     fn switch(&self, node: NodeId) -> Option<&'a str> {
@@ -211,10 +234,7 @@ impl<'a> Clearing<'a> {
     fn may_move(&self, entrant: &Entrant<'_>, need: Need<'_>) -> bool {
         let is_free = entrant.held.is_some() && !entrant.is_pinned && !entrant.is_leaving;
         let is_gang = entrant.job.gang.is_some();
-        is_free
-            && (!is_gang || need.gain.is_none())
-            && entrant.job.id != need.entrant.job.id
-            && !self.settled.contains(&entrant.job.id)
+        is_free && (!is_gang || need.gain.is_none()) && !self.settled.contains(&key(entrant))
     }
 
     /// How many tasks have room, up to so many, and what is free once they are there.
@@ -225,20 +245,23 @@ impl<'a> Clearing<'a> {
         most: u32,
     ) -> u32 {
         for tasks in 0..most {
-            if self.steps >= self.steps_max {
-                return 0;
-            }
-            self.steps += 1;
-            self.ways.clear();
-            let (node, ways, rules) = (&entry.node, &mut self.ways, self.rules);
-            let by_rule = Devices::ByRule;
-            let misfit = judge(asked, node, entry.up, free, rules, by_rule, ways);
-            let way = ways.found.first().filter(|_| misfit.is_none());
-            let Some(way) = way else { return tasks };
-            let grant = way.grant(asked, node, free);
+            let Some(grant) = self.grant(entry, asked, free) else { return tasks };
             free.take(&grant);
         }
         most
+    }
+
+    /// What one task would get.
+    fn grant(&mut self, entry: &NodeEntry, asked: &Alternative, free: &Free) -> Option<Grant> {
+        if self.steps >= self.steps_max {
+            return None;
+        }
+        self.steps += 1;
+        self.ways.clear();
+        let (node, ways, rules) = (&entry.node, &mut self.ways, self.rules);
+        let misfit = judge(asked, node, entry.up, free, rules, Devices::ByRule, ways);
+        let way = ways.found.first().filter(|_| misfit.is_none())?;
+        Some(way.grant(asked, node, free))
     }
 
     /// The nodes on which those who are moved have room once that was made; none where they have
@@ -287,9 +310,9 @@ impl<'a> Clearing<'a> {
             if !self.lots.has(entry, way.class) || self.used.contains(&node) {
                 continue;
             }
-            let mut state = free.get(&node).unwrap_or(&entry.free).clone();
-            if self.fit(entry, (asked, &mut state), 1) == 1 {
-                free.insert(node, state);
+            let known = free.get(&node).unwrap_or(&entry.free);
+            if let Some(grant) = self.grant(entry, asked, known) {
+                free.entry(node).or_insert_with(|| entry.free.clone()).take(&grant);
                 return Some(node);
             }
         }
@@ -303,6 +326,10 @@ impl Opening {
         let loss = sites.iter().map(|site| site.loss).fold(0, u64::saturating_add);
         Self { sites, moved, loss }
     }
+}
+
+fn key(entrant: &Entrant<'_>) -> (JobId, TaskIndex) {
+    (entrant.job.id, entrant.task)
 }
 
 /// Nodes for so many tasks, the cheapest first: below one switch, and where that is not enough

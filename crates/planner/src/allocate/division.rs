@@ -24,8 +24,8 @@ const AHEAD: Span = Span::seconds(3600);
 
 /// For how long others wait at most until those who make room have ended.
 const ROOM_TIME: Span = Span::seconds(60);
-/// For how many jobs a plan tries to make room at most.
-const ROOMS_MAX: u32 = 16;
+/// For how many tasks a plan tries to make room at most.
+const ROOMS_MAX: u32 = 200;
 
 /// What a bid costs in steps in any case; a division that has reached its limit ends within half of
 /// that.
@@ -209,13 +209,14 @@ impl Round<'_> {
         }
     }
 
-    /// The runs that have to move, so that some of the jobs that found no nodes for what they were
-    /// granted have room; those jobs are nominated, and are unplaced no more.
+    /// The runs that have to move, so that some of the tasks that found no nodes for what they were
+    /// granted have room. These are unplaced no more, and their jobs nominated; nor are those that
+    /// it was not tried for, whose turn is in the next plan.
     pub(super) fn make_room(
         &mut self,
         (allotment, entrants): (&mut Allotment, &[Entrant<'_>]),
         rules: Rules<'_>,
-        unplaced: &mut BTreeSet<JobId>,
+        unplaced: &mut BTreeSet<(JobId, TaskIndex)>,
     ) -> Vec<Stop> {
         let mut stops = Vec::new();
         if unplaced.is_empty() {
@@ -226,26 +227,26 @@ impl Round<'_> {
         let mut clearing =
             Clearing::new(self.snapshot, (entrants, self.lots), context, losses, self.steps_max);
         let mut tries = ROOMS_MAX;
-        for entrant in entrants {
-            let is_open = entrant.held.is_none() && unplaced.contains(&entrant.job.id);
-            let Some(way) = granted(allotment, entrant).filter(|_| is_open && tries > 0) else {
-                continue;
-            };
-            tries -= 1;
-            if allotment.settled.contains(&entrant.job.id) {
+        for entrant in entrants.iter().filter(|entrant| entrant.held.is_none()) {
+            let key = (entrant.job.id, entrant.task);
+            let is_open = unplaced.contains(&key) && !allotment.settled.contains(&key);
+            let Some(way) = granted(allotment, entrant).filter(|_| is_open) else { continue };
+            if tries == 0 {
+                allotment.is_unfinished = true;
+                unplaced.remove(&key);
                 continue;
             }
+            tries -= 1;
             let gain = (!self.has_starved(entrant)).then(|| self.gain(entrant, way, allotment));
             let Some(moved) = clearing.make(Need { entrant, way, gain }) else { continue };
             let runs = moved.iter().flat_map(|place| &entrants[*place].runs);
             stops.extend(runs.map(|run| Stop { run: *run, cause: StopCause::Round }));
-            allotment.settled.extend(moved.iter().map(|place| entrants[*place].job.id));
-            allotment.settled.insert(entrant.job.id);
             let until = self.snapshot.at.after(ROOM_TIME);
             allotment.nominated.insert(entrant.job.id, until);
-            unplaced.remove(&entrant.job.id);
+            unplaced.remove(&key);
         }
         self.steps += clearing.steps;
+        allotment.settled = clearing.settled;
         allotment.displaced = stops.iter().map(|stop| stop.run).collect();
         stops
     }
@@ -261,7 +262,9 @@ impl Round<'_> {
 
     /// What an entrant loses if it is moved to other devices of the same model.
     fn loss(&self, entrant: &Entrant<'_>) -> u64 {
-        let Some(held) = entrant.held else { return 0 };
+        let Some(held) = entrant.held.filter(|_| self.allocate.moving > Span::ZERO) else {
+            return 0;
+        };
         let (stays, starts) =
             (self.worth(entrant, held, Some(held)), self.worth(entrant, held, None));
         // What stays gains as much as what is moved loses.

@@ -76,7 +76,12 @@ impl<'a> Lots<'a> {
     /// Whether a node has something of the lot of a class.
     pub(super) fn has(&self, entry: &NodeEntry, class: ClassId) -> bool {
         let mut classes = entry.node.devices.iter().chain([&entry.node.cpu]);
-        self.lot(class).is_some() && classes.any(|one| self.lot(*one) == self.lot(class))
+        classes.any(|one| self.is_one(*one, class))
+    }
+
+    /// Whether two classes are of one lot.
+    pub(super) fn is_one(&self, one: ClassId, other: ClassId) -> bool {
+        self.lot(one).is_some() && self.lot(one) == self.lot(other)
     }
 
     /// The lot that a way draws on, and how much it takes of it.

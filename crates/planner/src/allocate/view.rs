@@ -31,10 +31,12 @@ struct Part {
 }
 
 impl View {
+    /// Of the jobs that were granted something all are seen, or those alone that are placed first.
     pub(super) fn of(
         snapshot: &Snapshot,
         allotment: &Allotment,
         (entrants, hopeless): (&[Entrant<'_>], &BTreeSet<JobId>),
+        first: Option<&BTreeSet<JobId>>,
     ) -> Self {
         let mut backlog: BTreeMap<JobId, Arc<Waiting>> = BTreeMap::new();
         let mut parts = BTreeMap::new();
@@ -47,7 +49,7 @@ impl View {
                 backlog.insert(*id, Arc::clone(waiting));
                 continue;
             }
-            if !allotment.nominated.is_empty() && !allotment.nominated.contains_key(id) {
+            if first.is_some_and(|first| !first.contains(id)) {
                 continue;
             }
             for (number, (way, tasks)) in by_way(waiting, allotment).into_iter().enumerate() {
@@ -70,19 +72,35 @@ impl View {
         placed.filter(|job| !self.parts.contains_key(job)).collect()
     }
 
-    /// The jobs with nothing at work that found no room for any of what they were granted, though
-    /// they were looked at.
-    pub(super) fn unplaced(&self, decision: &Decision) -> BTreeSet<JobId> {
-        let whole = |id: JobId| self.parts.get(&id).map_or(id, |part| part.job);
-        let placed: BTreeSet<JobId> =
-            decision.plan.placements.iter().map(|placement| whole(placement.run.job)).collect();
+    /// The tasks that found no room for what they were granted though they were looked at, of a
+    /// gang the first.
+    pub(super) fn unplaced(&self, decision: &Decision) -> BTreeSet<(JobId, TaskIndex)> {
+        let placed = decision.plan.placements.iter();
+        let placed: BTreeSet<(JobId, TaskIndex)> =
+            placed.map(|placement| (placement.run.job, placement.run.task)).collect();
         let waiting = decision.explanation.waiting.iter();
         // Who waits for a node with its inputs keeps what it has.
         let looked_at =
             waiting.filter(|told| !matches!(*told.reason, Reason::Effort | Reason::Locality(_)));
-        let parts = looked_at.filter_map(|told| self.parts.get(&told.job));
-        let jobs = parts.map(|part| part.job).filter(|job| !placed.contains(job));
-        jobs.filter(|job| !self.snapshot.jobs.contains_key(job)).collect()
+        let mut found = BTreeSet::new();
+        for told in looked_at {
+            let Some(part) = self.parts.get(&told.job) else { continue };
+            let waiting = &self.snapshot.backlog[&told.job];
+            if waiting.job.gang.is_some() {
+                found.insert((part.job, TaskIndex(0)));
+                continue;
+            }
+            let tasks = waiting.tasks().map(|(task, _)| task);
+            let unplaced = tasks.filter(|task| !placed.contains(&(told.job, *task)));
+            found.extend(unplaced.map(|task| (part.job, task)));
+        }
+        found
+    }
+
+    /// The jobs of which a task that was granted something still waits.
+    pub(super) fn wait(&self, decision: &Decision) -> BTreeSet<JobId> {
+        let waiting = decision.explanation.waiting.iter();
+        waiting.filter_map(|told| self.parts.get(&told.job)).map(|part| part.job).collect()
     }
 
     /// What was decided, of the jobs as they are. `until` is when devices are divided anew.

@@ -486,3 +486,40 @@ fn room_for_a_gang_is_made_below_one_switch() {
     let snapshot = sketch::snapshot(&format!("at 10s{fleet}{wider}")).expect("a sketch");
     assert!(told(&snapshot, &short_first()).starts_with("start ring/0.0"), "two switches will do");
 }
+
+#[test]
+fn an_array_moves_together_for_jobs_of_several_sizes_and_nobody_waits_in_the_end() {
+    let mut text = "
+        at 10s
+        class epyc cpu
+        class v100 gpu
+        node n cores=8 mem=8Gi dev=v100*4 x8
+        job filler tasks=24 work=3600 gpu=1 rate.v100=1
+        job pair tasks=2 work=20 gpu=2 rate.v100=1
+        job four work=10 gpu=4 rate.v100=1
+    "
+    .to_owned();
+    for task in 0..24 {
+        text += &format!("run filler/{task}.0 n-{} dev={}\n", task / 3, task % 3);
+    }
+    let mut next = sketch::snapshot(&text).expect("a sketch");
+    let (mut stops, mut turns) = (0, 0);
+    loop {
+        let decision = plan(&next, &short_first(), Effort::DEFAULT, &mut Scratch::default());
+        assert_eq!(fleet::check::check(&next, &decision), []);
+        stops += decision.plan.stops.len();
+        turns += 1;
+        let at_once = decision.plan.wake.is_some_and(|wake| wake <= next.at.after(Span(1)));
+        if !at_once && decision.plan.stops.is_empty() && decision.plan.placements.is_empty() {
+            break;
+        }
+        assert!(turns < 20, "{}", told(&next, &short_first()));
+        next = carried_out(&next, &short_first());
+        for run in Arc::make_mut(&mut next.runs).values_mut() {
+            Arc::make_mut(run).stage = Stage::Running;
+        }
+    }
+    // Three for the four, and one for each of the pair.
+    assert_eq!(stops, 5);
+    assert!(next.backlog.is_empty(), "{}", told(&next, &short_first()));
+}
