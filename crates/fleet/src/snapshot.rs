@@ -203,10 +203,9 @@ pub struct Allotment {
     /// hundred-millionths of an hour's work at the best rate.
     #[serde(default)]
     pub prices: Vec<u64>,
-    /// The jobs for which others make room on the nodes: they are placed before all others, until
-    /// the time at the latest.
+    /// The jobs for which others make room on the nodes: they are placed before all others.
     #[serde(default)]
-    pub nominated: BTreeMap<JobId, Time>,
+    pub nominated: BTreeMap<JobId, Nomination>,
     /// The runs that make that room, with the plan that stops them: what they have remains granted
     /// to their tasks.
     #[serde(default)]
@@ -215,6 +214,20 @@ pub struct Allotment {
     /// a gang the first: they are not moved again.
     #[serde(default)]
     pub settled: BTreeSet<(JobId, TaskIndex)>,
+    /// Since when some run or other is about to stop.
+    #[serde(default)]
+    pub leaving_since: Option<Time>,
+}
+
+/// That tasks of a job are placed before all others that could take their room.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nomination {
+    /// Until when at the latest.
+    pub until: Time,
+    /// Which tasks, of a gang the first.
+    pub tasks: BTreeSet<TaskIndex>,
+    /// Where room is made.
+    pub nodes: BTreeSet<NodeId>,
 }
 
 /// How a task is to run: which alternative, on what.

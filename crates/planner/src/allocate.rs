@@ -11,11 +11,14 @@
 //! its place starts once the body has confirmed that. The division is in the
 //! plan's memory, so that the plan after the stops goes by the same one.
 //! Where the nodes have no room for what was granted others are moved to make it
-//! (`clearing`), or it is given back.
+//! (`clearing`), and who needs it is placed before them (`first`); or it is given
+//! back. Nobody is stopped for what would find no room (`foresight`).
 
 mod clearing;
 mod division;
 mod entrants;
+mod first;
+mod foresight;
 mod lots;
 mod view;
 
@@ -25,14 +28,23 @@ use std::sync::Arc;
 use fleet::explanation::TierInForce;
 use fleet::policy::Allocate;
 use fleet::snapshot::{Allotment, Way};
-use fleet::{Decision, JobId, Mark, Policy, Serial, Snapshot, Span, Stop, StopCause, TaskIndex};
+use fleet::{
+    Decision, JobId, Mark, Policy, Run, Serial, Snapshot, Span, Stage, Stop, StopCause, TaskIndex,
+    Time,
+};
 
 use crate::feasible::Rules;
 use crate::{Effort, Scratch};
-use division::Round;
+use division::{ROOM_TIME, Round};
 use entrants::{Entrant, Field, field};
+use first::First;
 use lots::Lots;
 use view::View;
+
+/// How often devices are divided anew without what would find no room.
+const DIVISIONS_MAX: u32 = 4;
+/// With fewer steps than that nothing is foreseen.
+const FORESIGHT_LEAST: u64 = 64;
 
 /// Decides where devices are divided over time.
 pub(crate) fn plan(
@@ -47,75 +59,102 @@ pub(crate) fn plan(
     let mut round =
         Round { snapshot, allocate, lots: &lots, steps_max: effort.steps / 2, steps: 0 };
     let mut allotment = round.renew(&entrants);
-    let steps = round.steps;
-    let rest = Effort { steps: effort.steps.saturating_sub(steps), ..effort };
-    let first = first_placed(&allotment, (&entrants, &lots));
+    let mut stops = stops_of(&entrants, &allotment);
+    let context = (policy, tiers, effort);
+    foresee(&mut round, context, (&entrants, &mut allotment, &mut stops));
+    let first = First::of(&allotment, (&entrants, &lots), snapshot);
+    let rest = Effort { steps: effort.steps.saturating_sub(round.steps), ..effort };
     let (view, decision) = {
         let told = (&entrants[..], &hopeless, first.as_ref());
         place(snapshot, &mut allotment, told, (policy, tiers, rest), (scratch, mark))
     };
-    let mut stops = stops_of(&entrants, &allotment);
-    // What is stopped makes room only once that is confirmed.
-    let is_settled = stops.is_empty() && !entrants.iter().any(|entrant| entrant.is_leaving);
-    let stay = if is_settled { BTreeSet::new() } else { view.wait(&decision) };
-    seat_nominated(&mut allotment, first.as_ref(), &stay);
-    let mut room_steps = 0;
+    let spent = round.steps + decision.explanation.steps;
+    // What stops makes room only once that is confirmed, if that does not take too long.
+    let is_leaving = !stops.is_empty() || !decision.plan.stops.is_empty() || is_leaving(snapshot);
+    let before = snapshot.memory.allotment.as_ref().and_then(|before| before.leaving_since);
+    allotment.leaving_since = is_leaving.then(|| before.unwrap_or(snapshot.at));
+    let long_enough = allotment.leaving_since.map(|since| since.after(ROOM_TIME));
+    let is_settled = stops.is_empty() && long_enough.is_none_or(|end| end <= snapshot.at);
     let mut unplaced = view.unplaced(&decision);
+    if let Some(first) = &first {
+        let stay = if is_settled { BTreeSet::new() } else { view.wait(&decision) };
+        allotment.is_unfinished |= first.seat(&mut allotment, &stay);
+        unplaced.retain(|(job, _)| first.jobs.contains(job));
+    }
+    let settles = long_enough.filter(|end| *end > snapshot.at && !unplaced.is_empty());
     if is_settled && !decision.plan.placements.is_empty() {
         // What is placed now is not in the snapshot yet.
         allotment.is_unfinished |= !unplaced.is_empty();
     } else if is_settled {
+        round.steps = spent;
         if first.is_none() {
             let rules = Rules { classes: &snapshot.classes, oversubscribe: policy.oversubscribe };
-            round.steps_max = rest.steps - decision.explanation.steps;
-            round.steps = 0;
+            round.steps_max = effort.steps.saturating_sub(spent);
             stops = round.make_room((&mut allotment, &entrants), rules, &mut unplaced);
-            room_steps = round.steps;
         }
         give_back(&mut allotment, unplaced, snapshot.serial);
     }
+    let steps = spent.max(round.steps);
     let until = allocate.rounds.map(|rounds| allotment.began.after(rounds));
     let boundary = until.filter(|_| could_be_otherwise(&allotment, &entrants));
-    let mut decision = view.widen(snapshot, decision, (&allotment, boundary));
+    let mut decision = view.widen(snapshot, decision, (&allotment, boundary, first.as_ref()));
     decision.plan.stops.append(&mut stops);
     decision.plan.stops.sort_unstable_by_key(|stop| stop.run);
-    let at_once = allotment.is_unfinished.then(|| snapshot.at.after(Span(1)));
-    let others_next = allotment.nominated.values().min().copied();
-    let wakes = [decision.plan.wake, boundary, at_once, others_next];
+    let wakes = [decision.plan.wake, boundary, settles, wake(&allotment, snapshot.at)];
     decision.plan.wake = wakes.into_iter().flatten().min();
     decision.plan.memory.allotment = Some(Arc::new(allotment));
-    decision.explanation.steps += steps + room_steps;
+    decision.explanation.steps = steps;
     decision
 }
 
-/// Of the jobs that are placed before all others those that want most, if there are any: smaller
-/// ones could take what was made free for them.
-fn first_placed(
-    allotment: &Allotment,
-    (entrants, lots): (&[Entrant<'_>], &Lots<'_>),
-) -> Option<BTreeSet<JobId>> {
-    let amount = |entrant: &Entrant<'_>| {
-        let way = granted(allotment, entrant).filter(|_| entrant.held.is_none());
-        way.map(|way| lots.amount(entrant, way).1 / u64::from(entrant.tasks.max(1)))
-    };
-    let nominated =
-        entrants.iter().filter(|entrant| allotment.nominated.contains_key(&entrant.job.id));
-    let amounts: Vec<(u64, JobId)> =
-        nominated.filter_map(|entrant| Some((amount(entrant)?, entrant.job.id))).collect();
-    let most = amounts.iter().map(|(amount, _)| *amount).max()?;
-    Some(amounts.into_iter().filter(|(amount, _)| *amount == most).map(|(_, job)| job).collect())
+/// When the next plan is due within a division: at once where there is more to do, or when others
+/// have waited for long enough for the room of a job.
+fn wake(allotment: &Allotment, now: Time) -> Option<Time> {
+    let at_once = allotment.is_unfinished.then(|| now.after(Span(1)));
+    let others = allotment.nominated.values().map(|nomination| nomination.until).min();
+    at_once.into_iter().chain(others).min()
 }
 
-/// Who was placed before all others, and does not stay, needs that no more; then others are next.
-fn seat_nominated(
-    allotment: &mut Allotment,
-    first: Option<&BTreeSet<JobId>>,
-    stay: &BTreeSet<JobId>,
+/// Whether some run holds what it is about to give back.
+fn is_leaving(snapshot: &Snapshot) -> bool {
+    let leaves = |run: &Arc<Run>| !matches!(run.stage, Stage::Ordered | Stage::Running);
+    snapshot.runs.values().any(|run| leaves(run) && snapshot.node(run.placement.node).up)
+}
+
+/// Divides again, without what would find no room though others stop for it.
+fn foresee(
+    round: &mut Round<'_>,
+    (policy, tiers, effort): (&Policy, &[TierInForce], Effort),
+    (entrants, allotment, stops): (&[Entrant<'_>], &mut Allotment, &mut Vec<Stop>),
 ) {
-    let Some(first) = first else { return };
-    let before = allotment.nominated.len();
-    allotment.nominated.retain(|job, _| !first.contains(job) || stay.contains(job));
-    allotment.is_unfinished |= allotment.nominated.len() < before;
+    for _ in 0..DIVISIONS_MAX {
+        let left = effort.steps.saturating_sub(round.steps) / 4;
+        let is_new = allotment.began == round.snapshot.at;
+        if stops.is_empty() || !is_new || left < FORESIGHT_LEAST {
+            return;
+        }
+        let context = (policy, tiers, round.allocate);
+        let effort = Effort { steps: left, ..effort };
+        let (unplaced, steps) = foresight::without_room(
+            round.snapshot,
+            (allotment, stops),
+            context,
+            round.lots,
+            effort,
+        );
+        round.steps += steps;
+        if unplaced.is_empty() {
+            return;
+        }
+        let mut scattered = allotment.scattered.clone();
+        for (job, task) in unplaced {
+            let way = allotment.granted.get(&job).and_then(|tasks| tasks.get(&task));
+            scattered.entry(job).or_default().extend(way);
+        }
+        round.steps_max = left;
+        *allotment = round.divide_without(scattered, entrants);
+        *stops = stops_of(entrants, allotment);
+    }
 }
 
 /// Lets tasks that found no nodes for what they were granted have nothing for now.
@@ -134,16 +173,17 @@ fn give_back(allotment: &mut Allotment, unplaced: BTreeSet<(JobId, TaskIndex)>, 
     }
 }
 
-/// Whether there is no room on the nodes for this way to run a job.
+/// Whether there is no room on the nodes for this way to run a job: what runs so has its room.
 fn is_scattered(allotment: &Allotment, entrant: &Entrant<'_>, way: Way) -> bool {
-    allotment.scattered.get(&entrant.job.id).is_some_and(|ways| ways.contains(&way))
+    let ways = allotment.scattered.get(&entrant.job.id).filter(|_| entrant.held != Some(way));
+    ways.is_some_and(|ways| ways.contains(&way))
 }
 
 /// What the other passes make of what was granted, and what they saw.
 fn place(
     snapshot: &Snapshot,
     allotment: &mut Allotment,
-    (entrants, hopeless, first): (&[Entrant<'_>], &BTreeSet<JobId>, Option<&BTreeSet<JobId>>),
+    (entrants, hopeless, first): (&[Entrant<'_>], &BTreeSet<JobId>, Option<&First<'_>>),
     (policy, tiers, effort): (&Policy, &[TierInForce], Effort),
     (scratch, mark): (&mut Scratch, &mut Mark<'_>),
 ) -> (View, Decision) {

@@ -21,6 +21,8 @@ use crate::feasible::{Devices, Rules, Ways, judge};
 
 /// How many ways to make room are looked at for whether those who are moved find room elsewhere.
 const TRIES: usize = 8;
+/// How many switches are tried as the first of a gang's.
+const SWITCHES: usize = 32;
 /// How many nodes are looked at in one go, until there are enough ways.
 const LOOKS: usize = 32;
 
@@ -71,6 +73,13 @@ struct Opening {
     loss: u64,
 }
 
+/// Who is moved, and where that makes room.
+pub(super) struct Cleared {
+    /// The positions of those who are moved.
+    pub(super) moved: BTreeSet<usize>,
+    pub(super) nodes: BTreeSet<NodeId>,
+}
+
 impl<'a> Clearing<'a> {
     pub(super) fn new(
         snapshot: &'a Snapshot,
@@ -101,8 +110,8 @@ impl<'a> Clearing<'a> {
         }
     }
 
-    /// The positions of those who are moved, so that there is room; none where that costs too much.
-    pub(super) fn make(&mut self, need: Need<'_>) -> Option<BTreeSet<usize>> {
+    /// Who is moved so that there is room; none where that costs too much.
+    pub(super) fn make(&mut self, need: Need<'_>) -> Option<Cleared> {
         let asked = self.asked(need.entrant, need.way)?;
         let mut openings = self.openings(need, &asked);
         if self.steps >= self.steps_max {
@@ -123,11 +132,12 @@ impl<'a> Clearing<'a> {
             None => return None,
         };
         let opening = openings.swap_remove(number);
+        let sites: BTreeSet<NodeId> = opening.sites.iter().map(|site| site.node).collect();
         self.used.extend(nodes);
-        self.used.extend(opening.sites.iter().map(|site| site.node));
+        self.used.extend(&sites);
         let moved = opening.moved.iter().map(|place| &self.entrants[*place]);
         self.settled.extend(moved.chain([need.entrant]).map(key));
-        Some(opening.moved)
+        Some(Cleared { moved: opening.moved, nodes: sites })
     }
 
     /// What one task of an entrant asks for on the model that it was granted.
@@ -154,21 +164,35 @@ impl<'a> Clearing<'a> {
         }
         let sites: Vec<Site> =
             nodes.iter().filter_map(|entry| self.site(entry, (need, asked), most)).collect();
+        let near = gang.and_then(|gang| gang.switches).map_or(usize::MAX, |most| most as usize);
+        let under = self.under_switches(sites);
+        let gathered = (0..under.len().min(SWITCHES)).filter_map(|first| {
+            let sites = gather(&under, (first, near), tasks)?;
+            // Of the last node only what is left is wanted.
+            let (last, others) = sites.split_last()?;
+            let last = self.site(self.snapshot.node(last.node), (need, asked), last.tasks)?;
+            Some(Opening::of(others.iter().cloned().chain([last]).collect()))
+        });
+        gathered.collect()
+    }
+
+    /// The sites below each of the lowest switches, the cheapest first.
+    fn under_switches(&self, sites: Vec<Site>) -> Vec<Vec<Site>> {
         let mut under: BTreeMap<Option<&str>, Vec<Site>> = BTreeMap::new();
         for site in sites {
             under.entry(self.switch(site.node)).or_default().push(site);
         }
-        let near = gang.and_then(|gang| gang.switches).map_or(usize::MAX, |most| most as usize);
-        let firsts: Vec<Option<&str>> = under.keys().copied().collect();
-        let gathered = firsts.into_iter().filter_map(|first| {
-            let sites = gather(&under, (first, near), tasks)?;
-            let rest = sites.iter().rev().skip(1).map(|site| site.tasks).sum::<u32>();
-            // Of the last node only what is left is wanted.
-            let (last, others) = sites.split_last()?;
-            let last = self.site(self.snapshot.node(last.node), (need, asked), tasks - rest)?;
-            Some(Opening::of(others.iter().cloned().chain([last]).collect()))
+        let mut under: Vec<Vec<Site>> = under.into_values().collect();
+        for sites in &mut under {
+            sites.sort_by_key(|site| {
+                (site.loss / u64::from(site.tasks), site.moved.len(), site.node)
+            });
+        }
+        under.sort_by_cached_key(|sites| {
+            let loss = sites.iter().map(|site| site.loss).fold(0, u64::saturating_add);
+            loss / u64::from(sites.iter().map(|site| site.tasks).sum::<u32>().max(1))
         });
-        gathered.collect()
+        under
     }
 
     /// The nodes of a model, those first of which most is free.
@@ -206,7 +230,7 @@ impl<'a> Clearing<'a> {
         movable.sort_by_key(|(place, run)| {
             let devices = run.placement.grant.devices.iter();
             let held: u64 = devices.map(|held| u64::from(held.share.0)).sum();
-            (self.losses[*place], Reverse(held), *place)
+            (self.losses[*place], held, *place)
         });
         let mut free = entry.free.clone();
         movable.iter().for_each(|(_, run)| free.give_back(&run.placement.grant));
@@ -214,7 +238,8 @@ impl<'a> Clearing<'a> {
         if tasks == 0 {
             return None;
         }
-        // Those who lose most stay, if there is room without them going.
+        // Those who lose most stay, if there is room without them going; of those who lose as much
+        // those who hold most, since others find room more easily.
         let mut moved = BTreeSet::new();
         for (place, run) in movable.into_iter().rev() {
             let grant = &run.placement.grant;
@@ -334,31 +359,17 @@ fn key(entrant: &Entrant<'_>) -> (JobId, TaskIndex) {
 
 /// Nodes for so many tasks, the cheapest first: below one switch, and where that is not enough
 /// below the next cheapest, up to so many. None where there are not enough.
-fn gather(
-    under: &BTreeMap<Option<&str>, Vec<Site>>,
-    (first, near): (Option<&str>, usize),
-    tasks: u32,
-) -> Option<Vec<Site>> {
-    let a_task = |sites: &[Site]| {
-        let loss = sites.iter().map(|site| site.loss).fold(0, u64::saturating_add);
-        let room: u32 = sites.iter().map(|site| site.tasks).sum();
-        loss / u64::from(room.max(1))
-    };
-    let mut switches: Vec<_> = under.iter().filter(|(name, _)| **name != first).collect();
-    switches.sort_by_key(|(name, sites)| (a_task(sites), **name));
-    let switches = under.get_key_value(&first).into_iter().chain(switches).take(near);
+fn gather(under: &[Vec<Site>], (first, near): (usize, usize), tasks: u32) -> Option<Vec<Site>> {
+    let others = under.iter().enumerate().filter(|(place, _)| *place != first);
+    let switches = [&under[first]].into_iter().chain(others.map(|(_, sites)| sites)).take(near);
     let (mut found, mut left) = (Vec::new(), tasks);
-    for (_, sites) in switches {
-        let mut sites = sites.clone();
-        sites.sort_by_key(|site| (site.loss / u64::from(site.tasks), site.moved.len(), site.node));
-        for mut site in sites {
-            if left == 0 {
-                return Some(found);
-            }
-            site.tasks = site.tasks.min(left);
-            left -= site.tasks;
-            found.push(site);
+    for site in switches.flatten() {
+        let tasks = site.tasks.min(left);
+        left -= tasks;
+        found.push(Site { tasks, ..site.clone() });
+        if left == 0 {
+            return Some(found);
         }
     }
-    (left == 0).then_some(found)
+    None
 }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fleet::explanation::Outbid;
 use fleet::policy::Allocate;
-use fleet::snapshot::{Allotment, Way};
+use fleet::snapshot::{Allotment, Nomination, Way};
 use fleet::{JobId, Snapshot, Span, Stop, StopCause, TaskIndex, Time};
 
-use super::clearing::{Clearing, Need};
+use super::clearing::{Cleared, Clearing, Need};
 use super::entrants::Entrant;
 use super::lots::{self, Lots};
 use super::{granted, is_scattered};
@@ -22,8 +22,9 @@ const ROUNDS_AHEAD: u64 = 10;
 /// The same where there are no rounds.
 const AHEAD: Span = Span::seconds(3600);
 
-/// For how long others wait at most until those who make room have ended.
-const ROOM_TIME: Span = Span::seconds(60);
+/// For how long others wait at most until those who make room have ended: longer than stops with a
+/// last checkpoint take.
+pub(super) const ROOM_TIME: Span = Span::seconds(300);
 /// For how many tasks a plan tries to make room at most.
 const ROOMS_MAX: u32 = 200;
 
@@ -47,24 +48,42 @@ impl Round<'_> {
         let before = self.snapshot.memory.allotment.as_deref();
         let mut allotment = match before {
             Some(before) if !self.is_over(before, entrants) => self.fill(before, entrants),
-            _ => {
-                let nobody = Allotment {
-                    began: self.snapshot.at,
-                    capacity: self.lots.capacity.clone(),
-                    ..Allotment::default()
-                };
-                self.grant(nobody, entrants)
-            }
+            _ => self.divide_without(BTreeMap::new(), entrants),
         };
+        self.keep_nominated(&mut allotment, entrants);
+        allotment.displaced.clear();
+        allotment
+    }
+
+    /// A new division, without ways that find no room.
+    pub(super) fn divide_without(
+        &mut self,
+        scattered: BTreeMap<JobId, BTreeSet<Way>>,
+        entrants: &[Entrant<'_>],
+    ) -> Allotment {
+        let nobody = Allotment {
+            began: self.snapshot.at,
+            capacity: self.lots.capacity.clone(),
+            scattered,
+            scattered_at: self.snapshot.serial,
+            ..Allotment::default()
+        };
+        let mut allotment = self.grant(nobody, entrants);
+        self.keep_nominated(&mut allotment, entrants);
+        allotment
+    }
+
+    /// Who was nominated stays so while it has something, waits, and its time is not over.
+    fn keep_nominated(&self, allotment: &mut Allotment, entrants: &[Entrant<'_>]) {
+        let before = self.snapshot.memory.allotment.as_deref();
         let nominated = before.map(|before| before.nominated.clone()).unwrap_or_default();
         let waits = |job: &JobId| {
             let mut of_job = entrants.iter().filter(|entrant| entrant.job.id == *job);
-            of_job.any(|one| one.held.is_none() && granted(&allotment, one).is_some())
+            of_job.any(|one| one.held.is_none() && granted(allotment, one).is_some())
         };
-        let is_in_time = |(job, until): &(JobId, Time)| self.snapshot.at < *until && waits(job);
+        let is_in_time =
+            |(job, one): &(JobId, Nomination)| self.snapshot.at < one.until && waits(job);
         allotment.nominated = nominated.into_iter().filter(is_in_time).collect();
-        allotment.displaced.clear();
-        allotment
     }
 
     fn is_over(&self, before: &Allotment, entrants: &[Entrant<'_>]) -> bool {
@@ -74,10 +93,15 @@ impl Round<'_> {
         match self.allocate.rounds {
             Some(rounds) => self.snapshot.at >= before.began.after(rounds),
             // What makes way first confirms that, or the next division would not know of it.
-            None => {
-                has_changed(before, entrants) && !entrants.iter().any(|entrant| entrant.is_leaving)
-            }
+            None => has_changed(before, entrants) && !self.is_leaving(before, entrants),
         }
+    }
+
+    /// Whether somebody who takes part is about to stop, and has not been for too long.
+    fn is_leaving(&self, before: &Allotment, entrants: &[Entrant<'_>]) -> bool {
+        let is_in_time = |since: Time| self.snapshot.at < since.after(ROOM_TIME);
+        let is_soon = before.leaving_since.is_none_or(is_in_time);
+        is_soon && entrants.iter().any(|entrant| entrant.is_leaving)
     }
 
     /// Gives what is free to those who have nothing, if somebody came or went.
@@ -196,12 +220,23 @@ impl Round<'_> {
         let steps_max = steps_enough(&claims).min(most);
         let division = divide(&claims, &capacity, steps_max);
         self.steps += division.steps;
-        allotment.prices = prices(&division.prices, &units);
+        // What was divided once within a round cost what it did then, though nothing is left.
+        let whole = prices(&division.prices, &units);
+        allotment.prices.resize(whole.len(), 0);
+        for (known, new) in allotment.prices.iter_mut().zip(whole) {
+            *known = new.max(*known);
+        }
+        let a_unit = |(price, unit): (&u64, &u64)| u128::from(*price) * u128::from(*unit) / 1000;
+        let paid = allotment.prices.iter().zip(&units).map(a_unit);
+        let paid: Vec<u64> = paid.map(|one| u64::try_from(one).unwrap_or(u64::MAX)).collect();
         for ((entrant, claim), place) in open.iter().zip(&claims).zip(&division.granted) {
             match place {
                 Some(place) => grant_to(allotment, entrant, entrant.offers[*place].way),
                 None => {
-                    let outbid = outbid(entrant, claim, &division.prices);
+                    // Who was worth more than that was not outbid: of what was left over there was
+                    // too little.
+                    let is_true = |one: &Outbid| one.worth - one.worth / 8 <= one.price;
+                    let outbid = outbid(entrant, claim, &paid).filter(is_true);
                     let known = allotment.outbid.entry(entrant.job.id).or_insert(outbid);
                     *known = known.or(outbid);
                 }
@@ -229,7 +264,7 @@ impl Round<'_> {
         let mut tries = ROOMS_MAX;
         for entrant in entrants.iter().filter(|entrant| entrant.held.is_none()) {
             let key = (entrant.job.id, entrant.task);
-            let is_open = unplaced.contains(&key) && !allotment.settled.contains(&key);
+            let is_open = unplaced.contains(&key);
             let Some(way) = granted(allotment, entrant).filter(|_| is_open) else { continue };
             if tries == 0 {
                 allotment.is_unfinished = true;
@@ -238,11 +273,14 @@ impl Round<'_> {
             }
             tries -= 1;
             let gain = (!self.has_starved(entrant)).then(|| self.gain(entrant, way, allotment));
-            let Some(moved) = clearing.make(Need { entrant, way, gain }) else { continue };
+            let cleared = clearing.make(Need { entrant, way, gain });
+            let Some(Cleared { moved, nodes }) = cleared else { continue };
             let runs = moved.iter().flat_map(|place| &entrants[*place].runs);
             stops.extend(runs.map(|run| Stop { run: *run, cause: StopCause::Round }));
-            let until = self.snapshot.at.after(ROOM_TIME);
-            allotment.nominated.insert(entrant.job.id, until);
+            let nomination = allotment.nominated.entry(entrant.job.id).or_default();
+            nomination.until = self.snapshot.at.after(ROOM_TIME);
+            nomination.tasks.insert(entrant.task);
+            nomination.nodes.extend(nodes);
             unplaced.remove(&key);
         }
         self.steps += clearing.steps;
@@ -292,10 +330,13 @@ impl Round<'_> {
     }
 }
 
-/// Whether a job or task came or went since devices were divided.
+/// Whether a job came or a task went since devices were divided.
 fn has_changed(before: &Allotment, entrants: &[Entrant<'_>]) -> bool {
+    // Of an array only so many tasks take part as could run at the same time; when some start,
+    // others of it take their places.
     let is_new = |entrant: &Entrant<'_>| {
-        granted(before, entrant).is_none() && !before.outbid.contains_key(&entrant.job.id)
+        let job = entrant.job.id;
+        !before.granted.contains_key(&job) && !before.outbid.contains_key(&job)
     };
     if entrants.iter().any(is_new) {
         return true;

@@ -183,10 +183,27 @@ impl<'a> Gathering<'a, '_> {
         let at_once = |offer: &Offer| self.lots.capacity[offer.lot] / offer.amount.max(1);
         let most: u64 = offers.iter().map(at_once).fold(0, u64::saturating_add);
         let most = usize::try_from(most).unwrap_or(usize::MAX).min(ENTRANTS_MAX);
-        let tasks = waiting.tasks().take(most);
+        let mut tasks = self.longest_idle(waiting, most);
+        tasks.truncate(most);
+        let idle = |task| self.idle(waiting, (task, 1), self.progress(job, task).done);
+        tasks.into_iter().map(idle).collect()
+    }
+
+    /// The tasks of an array that have something first, then those that have waited for longest; at
+    /// least so many, if there are.
+    fn longest_idle(&self, waiting: &Waiting, most: usize) -> Vec<TaskIndex> {
+        let before = self.snapshot.memory.allotment.as_deref();
+        let granted = before.and_then(|before| before.granted.get(&waiting.job.id));
+        let has = |task: &TaskIndex| granted.is_some_and(|tasks| tasks.contains_key(task));
+        let again = waiting.again.keys().copied();
+        // Those that never ran have waited since the job arrived, all alike.
+        let fresh = waiting.fresh.clone().map(TaskIndex).take(most);
+        let mut tasks: Vec<TaskIndex> = again.chain(fresh).collect();
+        tasks.sort_by_cached_key(|task| {
+            let told = self.progress(&waiting.job, *task);
+            (!has(task), told.at.max(waiting.job.arrival), *task)
+        });
         tasks
-            .map(|(task, _)| self.idle(waiting, (task, 1), self.progress(job, task).done))
-            .collect()
     }
 
     fn idle(&mut self, waiting: &'a Waiting, key: (TaskIndex, u32), done: Work) -> Entrant<'a> {

@@ -64,7 +64,7 @@ impl<'a> Lots<'a> {
         }
     }
 
-    fn lot(&self, class: ClassId) -> Option<usize> {
+    pub(super) fn lot(&self, class: ClassId) -> Option<usize> {
         self.of_class.get(class.index()).copied().flatten()
     }
 

@@ -12,6 +12,7 @@ use fleet::snapshot::{Allotment, Waiting, Way};
 use fleet::{Alternative, Attempt, Decision, Job, JobId, Rate, Snapshot, TaskIndex, Time};
 
 use super::entrants::{Entrant, remaining};
+use super::first::First;
 
 /// Ids from here on stand for parts of jobs. Jobs are numbered upwards, and never get so far.
 const PARTS_FROM: u64 = 1 << 63;
@@ -36,23 +37,33 @@ impl View {
         snapshot: &Snapshot,
         allotment: &Allotment,
         (entrants, hopeless): (&[Entrant<'_>], &BTreeSet<JobId>),
-        first: Option<&BTreeSet<JobId>>,
+        first: Option<&First<'_>>,
     ) -> Self {
         let mut backlog: BTreeMap<JobId, Arc<Waiting>> = BTreeMap::new();
         let mut parts = BTreeMap::new();
         let mut next = PARTS_FROM;
         let entrants: BTreeSet<JobId> = entrants.iter().map(|entrant| entrant.job.id).collect();
         for (id, waiting) in snapshot.backlog.iter() {
-            let is_broken = waiting.job.gang.is_some() && !entrants.contains(id);
+            // A gang of which a part was lost; who is behind too many others takes no part either.
+            let is_broken = waiting.job.gang.is_some()
+                && snapshot.jobs.contains_key(id)
+                && !entrants.contains(id);
             if is_broken || hopeless.contains(id) {
                 // It is stopped and waits for that, or is told what it lacks.
                 backlog.insert(*id, Arc::clone(waiting));
                 continue;
             }
-            if first.is_some_and(|first| !first.contains(id)) {
-                continue;
-            }
-            for (number, (way, tasks)) in by_way(waiting, allotment).into_iter().enumerate() {
+            let waits = |way: &Way| first.is_some_and(|first| first.holds_up(*id, *way));
+            let mut ways = by_way(waiting, allotment);
+            ways.retain(|way, tasks| {
+                if let Some(one) = first.and_then(|first| first.nomination(allotment, *id))
+                    && waiting.job.gang.is_none()
+                {
+                    tasks.retain(|task, _| one.tasks.contains(task));
+                }
+                !waits(way) && !tasks.is_empty()
+            });
+            for (number, (way, tasks)) in ways.into_iter().enumerate() {
                 let part = if number == 0 { *id } else { JobId(next) };
                 next += u64::from(number > 0);
                 let job = as_granted(snapshot, &waiting.job, (part, way), &tasks);
@@ -108,7 +119,7 @@ impl View {
         &self,
         snapshot: &Snapshot,
         decision: Decision,
-        (allotment, until): (&Allotment, Option<Time>),
+        (allotment, until, first): (&Allotment, Option<Time>, Option<&First<'_>>),
     ) -> Decision {
         let Decision { mut plan, mut explanation } = decision;
         let whole = |id: JobId| self.parts.get(&id).map_or(id, |part| part.job);
@@ -138,7 +149,7 @@ impl View {
             let told = told.get(id);
             let reason = || match told {
                 Some(told) if !self.parts.contains_key(id) => Arc::clone(told),
-                _ => why(*id, (allotment, until), told),
+                _ => why(waiting, (allotment, until, first), told),
             };
             (tasks > 0).then(|| StillWaiting { job: *id, tasks, reason: reason() })
         });
@@ -203,18 +214,21 @@ pub(super) fn on_model(given: &Alternative, model: &str) -> Alternative {
 
 /// Why a job waits where devices are divided.
 fn why(
-    id: JobId,
-    (allotment, until): (&Allotment, Option<Time>),
+    waiting: &Waiting,
+    (allotment, until, first): (&Allotment, Option<Time>, Option<&First<'_>>),
     told: Option<&Arc<Reason>>,
 ) -> Arc<Reason> {
+    let id = waiting.job.id;
     if let Some(told) = told.filter(|told| matches!(***told, Reason::Effort)) {
         return Arc::clone(told);
     }
-    let ways = allotment.granted.get(&id);
-    let granted = ways.and_then(|ways| ways.values().next()).map(|way| way.class);
+    let way = by_way(waiting, allotment).into_keys().next();
+    let granted = way.map(|way| way.class);
     let outbid = allotment.outbid.get(&id).copied().flatten().filter(|_| granted.is_none());
-    let mut first = allotment.nominated.keys().copied().filter(|_| granted.is_some());
-    let is_first = allotment.nominated.contains_key(&id);
-    let nominated = if is_first { Some(id) } else { first.next() };
+    let is_held_up = |first: &&First<'_>| way.is_some_and(|way| first.holds_up(id, way));
+    let others = first.filter(is_held_up).and_then(|first| first.jobs.first().copied());
+    let is_nominated = |job: &JobId| allotment.nominated.contains_key(job);
+    let itself = Some(id).filter(is_nominated);
+    let nominated = itself.or(others.filter(is_nominated)).filter(|_| granted.is_some());
     Arc::new(Reason::Round(RoundWait { until, granted, nominated, outbid }))
 }

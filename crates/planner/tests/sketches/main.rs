@@ -2,6 +2,7 @@
 
 mod rules;
 mod channels;
+mod clearing;
 mod devices;
 mod slices;
 mod inside;
