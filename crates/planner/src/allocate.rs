@@ -56,8 +56,7 @@ pub(crate) fn plan(
 ) -> Decision {
     let lots = Lots::of(snapshot);
     let Field { entrants, hopeless } = field(snapshot, &policy.order, &lots, scratch);
-    let mut round =
-        Round { snapshot, allocate, lots: &lots, steps_max: effort.steps / 2, steps: 0 };
+    let mut round = Round::new((snapshot, allocate, &lots), effort.steps / 2);
     let mut allotment = round.renew(&entrants);
     let mut stops = stops_of(&entrants, &allotment);
     let context = (policy, tiers, effort);
@@ -146,13 +145,12 @@ fn foresee(
         if unplaced.is_empty() {
             return;
         }
-        let mut scattered = allotment.scattered.clone();
         for (job, task) in unplaced {
             let way = allotment.granted.get(&job).and_then(|tasks| tasks.get(&task));
-            scattered.entry(job).or_default().extend(way);
+            round.barred.extend(way.map(|way| (job, task, *way)));
         }
         round.steps_max = left;
-        *allotment = round.divide_without(scattered, entrants);
+        *allotment = round.divide_anew(entrants);
         *stops = stops_of(entrants, allotment);
     }
 }

@@ -40,6 +40,17 @@ pub(super) struct Round<'a> {
     /// The most steps, and those that were taken.
     pub(super) steps_max: u64,
     pub(super) steps: u64,
+    /// What is known to find no room in this division, task by task.
+    pub(super) barred: BTreeSet<(JobId, TaskIndex, Way)>,
+}
+
+impl<'a> Round<'a> {
+    pub(super) fn new(
+        (snapshot, allocate, lots): (&'a Snapshot, &'a Allocate, &'a Lots<'a>),
+        steps_max: u64,
+    ) -> Self {
+        Self { snapshot, allocate, lots, steps_max, steps: 0, barred: BTreeSet::new() }
+    }
 }
 
 impl Round<'_> {
@@ -48,27 +59,29 @@ impl Round<'_> {
         let before = self.snapshot.memory.allotment.as_deref();
         let mut allotment = match before {
             Some(before) if !self.is_over(before, entrants) => self.fill(before, entrants),
-            _ => self.divide_without(BTreeMap::new(), entrants),
+            _ => self.divide_anew(entrants),
         };
         self.keep_nominated(&mut allotment, entrants);
         allotment.displaced.clear();
         allotment
     }
 
-    /// A new division, without ways that find no room.
-    pub(super) fn divide_without(
-        &mut self,
-        scattered: BTreeMap<JobId, BTreeSet<Way>>,
-        entrants: &[Entrant<'_>],
-    ) -> Allotment {
+    /// A new division, without what is barred.
+    pub(super) fn divide_anew(&mut self, entrants: &[Entrant<'_>]) -> Allotment {
         let nobody = Allotment {
             began: self.snapshot.at,
             capacity: self.lots.capacity.clone(),
-            scattered,
             scattered_at: self.snapshot.serial,
             ..Allotment::default()
         };
         let mut allotment = self.grant(nobody, entrants);
+        // What none of a job's tasks has room for it is not granted later on in the round either.
+        for (job, _, way) in &self.barred {
+            let granted = allotment.granted.get(job);
+            if !granted.is_some_and(|tasks| tasks.values().any(|one| one == way)) {
+                allotment.scattered.entry(*job).or_default().insert(*way);
+            }
+        }
         self.keep_nominated(&mut allotment, entrants);
         allotment
     }
@@ -184,7 +197,7 @@ impl Round<'_> {
         starved.sort_by_key(|entrant| entrant.idle_since);
         for entrant in starved {
             let fits = |offer: &&lots::Offer| {
-                offer.amount <= room[offer.lot] && !is_scattered(allotment, entrant, offer.way)
+                offer.amount <= room[offer.lot] && !self.is_out(allotment, entrant, offer.way)
             };
             // Of equal rates the first.
             let best = entrant.offers.iter().rev().filter(fits).max_by_key(|offer| offer.rate);
@@ -194,6 +207,12 @@ impl Round<'_> {
             }
         }
         open.retain(|entrant| granted(allotment, entrant).is_none());
+    }
+
+    /// Whether a way is known to have no room on the nodes.
+    fn is_out(&self, allotment: &Allotment, entrant: &Entrant<'_>, way: Way) -> bool {
+        let key = (entrant.job.id, entrant.task, way);
+        is_scattered(allotment, entrant, way) || self.barred.contains(&key)
     }
 
     fn has_starved(&self, entrant: &Entrant<'_>) -> bool {
@@ -210,7 +229,7 @@ impl Round<'_> {
             open.iter().map(|entrant| self.claim(entrant, entrant.held, &units)).collect();
         for (entrant, claim) in open.iter().zip(&mut claims) {
             for (offer, bid) in entrant.offers.iter().zip(&mut claim.bids) {
-                if is_scattered(allotment, entrant, offer.way) {
+                if self.is_out(allotment, entrant, offer.way) {
                     bid.worth = 0;
                 }
             }

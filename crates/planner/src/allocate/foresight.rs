@@ -46,8 +46,7 @@ pub(super) fn without_room(
     let decision = view.widen(&next, decision, (&allotment, None, None));
     suppose::carry_out(&mut next, &decision.plan);
     let Field { entrants, .. } = field(&next, &policy.order, lots, &mut scratch);
-    let steps_max = effort.steps - steps;
-    let mut round = Round { snapshot: &next, allocate, lots, steps_max, steps: 0 };
+    let mut round = Round::new((&next, allocate, lots), effort.steps - steps);
     let rules = Rules { classes: &next.classes, oversubscribe: policy.oversubscribe };
     round.make_room((&mut allotment, &entrants), rules, &mut unplaced);
     (unplaced, steps + round.steps)
