@@ -203,7 +203,8 @@ pub struct Allotment {
     /// hundred-millionths of an hour's work at the best rate.
     #[serde(default)]
     pub prices: Vec<u64>,
-    /// The jobs for which others make room on the nodes: they are placed before all others.
+    /// The jobs for which others make room on the nodes: they are placed before all that could take
+    /// it.
     #[serde(default)]
     pub nominated: BTreeMap<JobId, Nomination>,
     /// The runs that make that room, with the plan that stops them: what they have remains granted

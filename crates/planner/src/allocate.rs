@@ -12,7 +12,7 @@
 //! plan's memory, so that the plan after the stops goes by the same one.
 //! Where the nodes have no room for what was granted others are moved to make it
 //! (`clearing`), and who needs it is placed before them (`first`); or it is given
-//! back. Nobody is stopped for what would find no room (`foresight`).
+//! back. Before anybody is stopped it is looked ahead for room (`foresight`).
 
 mod clearing;
 mod division;
@@ -69,9 +69,8 @@ pub(crate) fn plan(
     };
     let spent = round.steps + decision.explanation.steps;
     // What stops makes room only once that is confirmed, if that does not take too long.
-    let is_leaving = !stops.is_empty() || !decision.plan.stops.is_empty() || is_leaving(snapshot);
-    let before = snapshot.memory.allotment.as_ref().and_then(|before| before.leaving_since);
-    allotment.leaving_since = is_leaving.then(|| before.unwrap_or(snapshot.at));
+    let has_stops = !stops.is_empty() || !decision.plan.stops.is_empty();
+    allotment.leaving_since = leaving_since(snapshot, has_stops);
     let long_enough = allotment.leaving_since.map(|since| since.after(ROOM_TIME));
     let is_settled = stops.is_empty() && long_enough.is_none_or(|end| end <= snapshot.at);
     let mut unplaced = view.unplaced(&decision);
@@ -114,10 +113,13 @@ fn wake(allotment: &Allotment, now: Time) -> Option<Time> {
     at_once.into_iter().chain(others).min()
 }
 
-/// Whether some run holds what it is about to give back.
-fn is_leaving(snapshot: &Snapshot) -> bool {
+/// Since when some run or other holds what it is about to give back, those of this plan included.
+fn leaving_since(snapshot: &Snapshot, has_stops: bool) -> Option<Time> {
     let leaves = |run: &Arc<Run>| !matches!(run.stage, Stage::Ordered | Stage::Running);
-    snapshot.runs.values().any(|run| leaves(run) && snapshot.node(run.placement.node).up)
+    let is_up = |run: &Arc<Run>| snapshot.node(run.placement.node).up;
+    let is_leaving = has_stops || snapshot.runs.values().any(|run| leaves(run) && is_up(run));
+    let before = snapshot.memory.allotment.as_ref().and_then(|before| before.leaving_since);
+    is_leaving.then(|| before.unwrap_or(snapshot.at))
 }
 
 /// Divides again, without what would find no room though others stop for it.

@@ -28,10 +28,11 @@ use super::errors::Errors;
 
 /// How long a round is to the planner.
 const ROUND: Span = Span::seconds(360);
-/// Turns at the start of a round: stops, starts, and one in which nothing is ordered; where nodes
-/// have several devices room is made for some jobs after others. More than so many would mean that
-/// it never settles.
-const TURNS_MAX: u32 = 200;
+/// Turns at the start of a round: stops, starts, and one in which nothing is ordered; as many again
+/// would mean that it never settles.
+const TURNS_MAX: u32 = 8;
+/// The same where nodes have several devices: room is made for some jobs after others.
+const TURNS_MAX_WITH_ROOM: u32 = 200;
 
 /// Motley, and what it has cost.
 pub struct Product {
@@ -114,7 +115,11 @@ impl Product {
         let mut requests = self.hear(scene);
         self.see(scene);
         let started = Instant::now();
-        for _ in 0..TURNS_MAX {
+        let turns_max = match self.node_devices {
+            1 => TURNS_MAX,
+            _ => TURNS_MAX_WITH_ROOM,
+        };
+        for _ in 0..turns_max {
             let observation = self.observation(scene.case);
             let asked = std::mem::take(&mut requests);
             let scratch = &mut self.scratch;
@@ -141,7 +146,7 @@ impl Product {
                 self.obey(order, scene);
             }
         }
-        Err(format!("orders are given in {TURNS_MAX} turns at the same time"))
+        Err(format!("orders are given in {turns_max} turns at the same time"))
     }
 
     /// The jobs of which it hears now.

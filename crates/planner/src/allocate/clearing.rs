@@ -4,9 +4,9 @@
 //! A node of the model is looked at as it would be without those of its runs that
 //! may be moved, the emptiest nodes first until some will do; and of the runs
 //! only as many are moved as it takes, the cheapest first. Where a gang wants to
-//! be near, the switches are tried one after another. Nobody loses what it was
-//! granted: who is moved must find room elsewhere, unless who it makes room for
-//! has starved.
+//! be near, the switches are tried one after another. Who is moved must find room
+//! elsewhere by the same rules, unless who it makes room for has starved; where it
+//! is placed is for the passes to say.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

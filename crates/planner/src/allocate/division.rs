@@ -56,14 +56,15 @@ impl<'a> Round<'a> {
 impl Round<'_> {
     /// The division of before, with what is free given away, or a new one.
     pub(super) fn renew(&mut self, entrants: &[Entrant<'_>]) -> Allotment {
-        let before = self.snapshot.memory.allotment.as_deref();
-        let mut allotment = match before {
-            Some(before) if !self.is_over(before, entrants) => self.fill(before, entrants),
+        match self.snapshot.memory.allotment.as_deref() {
+            Some(before) if !self.is_over(before, entrants) => {
+                let mut kept = self.fill(before, entrants);
+                self.keep_nominated(&mut kept, entrants);
+                kept.displaced.clear();
+                kept
+            }
             _ => self.divide_anew(entrants),
-        };
-        self.keep_nominated(&mut allotment, entrants);
-        allotment.displaced.clear();
-        allotment
+        }
     }
 
     /// A new division, without what is barred.
@@ -75,7 +76,7 @@ impl Round<'_> {
             ..Allotment::default()
         };
         let mut allotment = self.grant(nobody, entrants);
-        // What none of a job's tasks has room for it is not granted later on in the round either.
+        // A way that has room for none of a job's tasks is not granted later in the round either.
         for (job, _, way) in &self.barred {
             let granted = allotment.granted.get(job);
             if !granted.is_some_and(|tasks| tasks.values().any(|one| one == way)) {
@@ -239,10 +240,9 @@ impl Round<'_> {
         let steps_max = steps_enough(&claims).min(most);
         let division = divide(&claims, &capacity, steps_max);
         self.steps += division.steps;
-        // What was divided once within a round cost what it did then, though nothing is left.
-        let whole = prices(&division.prices, &units);
-        allotment.prices.resize(whole.len(), 0);
-        for (known, new) in allotment.prices.iter_mut().zip(whole) {
+        // What is left over within a round does not make cheaper what was paid at its beginning.
+        allotment.prices.resize(units.len(), 0);
+        for (known, new) in allotment.prices.iter_mut().zip(prices(&division.prices, &units)) {
             *known = new.max(*known);
         }
         let a_unit = |(price, unit): (&u64, &u64)| u128::from(*price) * u128::from(*unit) / 1000;

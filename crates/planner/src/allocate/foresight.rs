@@ -3,15 +3,15 @@
 //! Where a division stops nobody, what finds no room is given back and nothing is
 //! lost. Where it does, those who stop would have done so in vain, and again with
 //! every division. So the stops are supposed to have ended, and what was granted is
-//! placed as it will be then, with others moved to make room.
+//! placed as it will be then, with others moved to make room. With little effort
+//! less is foreseen.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 use fleet::explanation::TierInForce;
 use fleet::policy::Allocate;
-use fleet::snapshot::{Allotment, Waiting};
-use fleet::{Attempt, JobId, Policy, RunId, Snapshot, Stop, TaskIndex};
+use fleet::snapshot::Allotment;
+use fleet::{JobId, Policy, Snapshot, Stop, TaskIndex};
 
 use super::division::Round;
 use super::entrants::{Field, field};
@@ -30,7 +30,10 @@ pub(super) fn without_room(
     effort: Effort,
 ) -> (BTreeSet<(JobId, TaskIndex)>, u64) {
     let mut next = snapshot.clone();
-    stops.iter().for_each(|stop| stopped(&mut next, stop.run));
+    for stop in stops {
+        suppose::stop(&mut next, stop);
+        suppose::end(&mut next, stop.run);
+    }
     let mut allotment = allotment.clone();
     let mut scratch = Scratch::default();
     scratch.sync(&next, policy, tiers);
@@ -50,14 +53,4 @@ pub(super) fn without_room(
     let rules = Rules { classes: &next.classes, oversubscribe: policy.oversubscribe };
     round.make_room((&mut allotment, &entrants), rules, &mut unplaced);
     (unplaced, steps + round.steps)
-}
-
-/// Lets a run have stopped, and its task wait.
-fn stopped(snapshot: &mut Snapshot, run: RunId) {
-    let RunId { job, task, attempt } = run;
-    let Some(known) = snapshot.jobs.get(&job).map(Arc::clone) else { return };
-    suppose::end(snapshot, run);
-    let nobody = || Arc::new(Waiting { job: known, fresh: 0..0, again: BTreeMap::new() });
-    let waiting = Arc::make_mut(&mut snapshot.backlog).entry(job).or_insert_with(nobody);
-    Arc::make_mut(waiting).again.insert(task, Attempt(attempt.0.saturating_add(1)));
 }

@@ -3,16 +3,17 @@
 //! Every function keeps what a snapshot promises: what is not free of a node
 //! is what its runs hold, and the sums over nodes and tenants are those sums.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fleet::snapshot::{Amounts, is_unwanted};
+use fleet::snapshot::{Amounts, Waiting, is_unwanted};
 use fleet::{
     Alternative, Attempt, Generation, JobId, NodeId, Placement, Plan, Run, RunId, Snapshot, Stage,
-    StopCause, TaskIndex, Tenant,
+    Stop, StopCause, TaskIndex, Tenant,
 };
 
-/// Lets a run be gone, with all that it holds given back. Its task does not wait for it, unless it
-/// was recalled to start again with its gang. Says on which node it was.
+/// Lets a run be gone, with all that it holds given back. Its task waits if it was recalled to
+/// start again. Says on which node it was.
 pub fn end(snapshot: &mut Snapshot, id: RunId) -> Option<NodeId> {
     let run = Arc::make_mut(&mut snapshot.runs).remove(&id)?;
     let (node, grant) = (run.placement.node, &run.placement.grant);
@@ -34,29 +35,42 @@ pub fn end(snapshot: &mut Snapshot, id: RunId) -> Option<NodeId> {
     if is_unwanted(run.stage) {
         Arc::make_mut(&mut snapshot.unwanted).remove(&id);
     }
+    if run.stage == Stage::Recalled {
+        wait_again(snapshot, id);
+    }
     if runs_of(snapshot, id.job).next().is_none() {
         Arc::make_mut(&mut snapshot.jobs).remove(&id.job);
-    }
-    if run.stage == Stage::Recalled
-        && let Some(waiting) = Arc::make_mut(&mut snapshot.backlog).get_mut(&id.job)
-    {
-        let next = Attempt(id.attempt.0 + 1);
-        Arc::make_mut(waiting).again.insert(id.task, next);
     }
     Some(node)
 }
 
+/// Lets the task of a run wait for its next attempt.
+fn wait_again(snapshot: &mut Snapshot, RunId { job, task, attempt }: RunId) {
+    let backlog = Arc::make_mut(&mut snapshot.backlog);
+    if !backlog.contains_key(&job) {
+        let Some(job) = snapshot.jobs.get(&job).map(Arc::clone) else { return };
+        let waiting = Waiting { fresh: 0..0, again: BTreeMap::new(), job };
+        backlog.insert(waiting.job.id, Arc::new(waiting));
+    }
+    if let Some(waiting) = backlog.get_mut(&job) {
+        Arc::make_mut(waiting).again.insert(task, Attempt(attempt.0 + 1));
+    }
+}
+
+/// Lets a run be told to stop.
+pub fn stop(snapshot: &mut Snapshot, Stop { run, cause }: &Stop) {
+    if let Some(found) = Arc::make_mut(&mut snapshot.runs).get_mut(run) {
+        Arc::make_mut(found).stage = match cause {
+            StopCause::Gang | StopCause::Round => Stage::Recalled,
+            StopCause::Stray | StopCause::Cancelled => Stage::Stopping,
+        };
+        Arc::make_mut(&mut snapshot.unwanted).remove(run);
+    }
+}
+
 /// Lets a plan be carried out. Says which nodes are otherwise, in the order of the placements.
 pub fn carry_out(snapshot: &mut Snapshot, plan: &Plan) -> Vec<NodeId> {
-    for stop in &plan.stops {
-        if let Some(run) = Arc::make_mut(&mut snapshot.runs).get_mut(&stop.run) {
-            Arc::make_mut(run).stage = match stop.cause {
-                StopCause::Gang | StopCause::Round => Stage::Recalled,
-                StopCause::Stray | StopCause::Cancelled => Stage::Stopping,
-            };
-            Arc::make_mut(&mut snapshot.unwanted).remove(&stop.run);
-        }
-    }
+    plan.stops.iter().for_each(|one| stop(snapshot, one));
     let started = plan.placements.iter().filter_map(|placement| start(snapshot, placement));
     let nodes = started.collect();
     snapshot.memory = plan.memory.clone();

@@ -1,11 +1,10 @@
 //! Devices that are divided over time: who runs, who makes way, and why the others wait.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fleet::policy::{Allocate, Objective, OrderKey};
-use fleet::snapshot::{Progress, Waiting};
-use fleet::{Attempt, Policy, Powers, RunId, Snapshot, Span, Stage, Time, sketch};
+use fleet::snapshot::Progress;
+use fleet::{Policy, Powers, Snapshot, Span, Stage, Time, sketch};
 use planner::inquiry::suppose;
 use planner::{Effort, Scratch, plan};
 
@@ -225,7 +224,8 @@ fn after_the_stops_the_same_division_is_placed() {
     crate::same(
         &told(&next, &short_first()),
         "start short/0.0 fast alt=0 v100 dev=0 for=6m
-         wake 6m10s",
+         wake 6m10s
+         wait long x1 round until 6m10s outbid v100 39815141/39815141",
     );
 }
 
@@ -351,15 +351,10 @@ pub(crate) fn carried_out(snapshot: &Snapshot, policy: &Policy) -> Snapshot {
     let mut next = snapshot.clone();
     suppose::carry_out(&mut next, &decision.plan);
     for stop in &decision.plan.stops {
-        let RunId { job, task, attempt } = stop.run;
-        let job = Arc::clone(&next.jobs[&job]);
         suppose::end(&mut next, stop.run);
-        let backlog = Arc::make_mut(&mut next.backlog);
-        let nobody = || Waiting { job: Arc::clone(&job), fresh: 0..0, again: BTreeMap::new() };
-        let waiting = backlog.entry(job.id).or_insert_with(|| Arc::new(nobody()));
-        Arc::make_mut(waiting).again.insert(task, Attempt(attempt.0 + 1));
+        let (job, task) = (stop.run.job, stop.run.task);
         let progress = Progress { at: next.at, ..Progress::default() };
-        let known = Arc::make_mut(&mut next.progress).entry(job.id).or_default();
+        let known = Arc::make_mut(&mut next.progress).entry(job).or_default();
         known.insert(task, progress);
     }
     next.serial.0 += 1;

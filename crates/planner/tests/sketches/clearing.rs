@@ -12,6 +12,11 @@ const V100: &str = "
     class v100 gpu
 ";
 
+/// V100 and what is said, ten seconds after the beginning.
+fn of(text: &str) -> Snapshot {
+    sketch::snapshot(&format!("at 10s{V100}{text}")).expect("a sketch")
+}
+
 fn decide(snapshot: &Snapshot, policy: &Policy) -> Decision {
     let decision = plan(snapshot, policy, Effort::DEFAULT, &mut Scratch::default());
     assert_eq!(fleet::check::check(snapshot, &decision), []);
@@ -39,7 +44,7 @@ fn settle(snapshot: &mut Snapshot, policy: &Policy) -> usize {
 
 /// How many runs are stopped in each of a few rounds.
 fn stops_by_round(text: &str, policy: &Policy) -> Vec<usize> {
-    let mut snapshot = sketch::snapshot(&format!("at 10s{V100}{text}")).expect("a sketch");
+    let mut snapshot = of(text);
     let mut round = |number: u64| {
         snapshot.at = Time::seconds(10 + 360 * number);
         settle(&mut snapshot, policy)
@@ -90,7 +95,7 @@ fn of_the_runs_on_a_node_the_small_ones_are_moved() {
         run small/0.0 n-0 dev=4,5
         run small/1.0 n-1 dev=4,5
         job wide work=20 gpu=4 rate.v100=1";
-    let snapshot = sketch::snapshot(&format!("at 10s{V100}{fleet}")).expect("a sketch");
+    let snapshot = of(fleet);
     let found = told(&snapshot, &short_first());
     assert!(found.starts_with("stop j1/0.0 round\nwake"), "{found}");
 }
@@ -104,7 +109,7 @@ fn nobody_is_moved_while_others_are_about_to_leave() {
         job one work=3600 gpu=1 rate.v100=1
         run one/0.0 n-1 dev=0
         job wide work=20 gpu=2 rate.v100=1";
-    let snapshot = sketch::snapshot(&format!("at 10s{V100}{fleet}")).expect("a sketch");
+    let snapshot = of(fleet);
     let found = told(&snapshot, &short_first());
     assert!(found.starts_with("stop j0/0.0 cancelled\nwake"), "{found}");
 }
@@ -146,7 +151,7 @@ fn an_array_that_runs_gives_back_what_its_other_tasks_have_no_room_for() {
         run hold/0.0 n-1 dev=0
         run hold/1.0 n-2 dev=0
         job small work=36000 gpu=1 rate.v100=1";
-    let mut snapshot = sketch::snapshot(&format!("at 10s{V100}{fleet}")).expect("a sketch");
+    let mut snapshot = of(fleet);
     settle(&mut snapshot, &short_first());
     let names: Vec<String> = snapshot.runs.keys().map(|run| run.job.to_string()).collect();
     assert!(names.contains(&"j2".to_owned()), "{}", told(&snapshot, &short_first()));
